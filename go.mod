@@ -1,0 +1,3 @@
+module github.com/sluice-rate/sluice
+
+go 1.26.0
