@@ -1,0 +1,71 @@
+package sluice
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	giveBackTimeout = 2 * time.Second // a clean-up has a deadline of its own: the caller's has passed
+	giveBackAtOnce  = 256             // returns in one round trip
+)
+
+// returns gathers what callers who leave give back: while one trip is under way, those who come meanwhile wait for it
+// and share the next. So ten thousand callers who are cancelled at once make forty trips.
+type returns struct {
+	mu      sync.Mutex
+	busy    bool
+	pending []pendingReturn
+}
+
+type pendingReturn struct {
+	receipt Receipt
+	done    chan error
+}
+
+// giveBack gives a grant back on behalf of a caller whose context may have ended, and waits until that is done.
+func (c *Client) giveBack(ctx context.Context, key Key, receipt Receipt) error {
+	ln := c.hold(key)
+	defer ln.drop()
+	return ln.giveBack(ctx, receipt)
+}
+
+func (ln *line) giveBack(ctx context.Context, receipt Receipt) error {
+	r := &ln.returns
+	mine := pendingReturn{receipt, make(chan error, 1)}
+	r.mu.Lock()
+	r.pending = append(r.pending, mine)
+	lead := !r.busy
+	r.busy = true
+	r.mu.Unlock()
+	if lead {
+		ln.giveBackAll(context.WithoutCancel(ctx))
+	}
+	return <-mine.done
+}
+
+// giveBackAll makes trips until nothing is left to give back.
+func (ln *line) giveBackAll(ctx context.Context) {
+	r := &ln.returns
+	for {
+		r.mu.Lock()
+		some := r.pending[:min(len(r.pending), giveBackAtOnce)]
+		r.pending = r.pending[len(some):]
+		r.busy = len(some) > 0
+		r.mu.Unlock()
+		if len(some) == 0 {
+			return
+		}
+		batch := make([]Return, len(some))
+		for i, p := range some {
+			batch[i] = Return{Receipt: p.receipt, Permits: p.receipt.Permits()}
+		}
+		trip, cancel := context.WithTimeout(ctx, giveBackTimeout)
+		_, err := ln.c.engine.GiveBack(trip, ln.key, batch)
+		cancel()
+		for _, p := range some {
+			p.done <- err
+		}
+	}
+}

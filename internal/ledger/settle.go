@@ -1,0 +1,96 @@
+package ledger
+
+// movable reports whether an entry is a reservation whose owner keeps looking where it is.
+func (e Entry) movable() bool { return e.Own() && !e.firm() && e.patience() > 0 }
+
+// settle sets the line in order: it goes through the reservations from the first on and dates each at the earliest
+// moment at which the window has room for it, in their order. So they move up into what was freed before its time, and
+// back when the rate was lowered.
+//
+// A date that came nearer than its owner can learn of would be used late, and then the grants of two windows would
+// fall into one. So a date within the look period is a promise and stays; a later one does not move into that period.
+// Those that are looking now (mine) learn of it at once: theirs may be moved to as early as now.
+//
+// What can no longer be had is taken out: more permits than the rate, or a date that its owner would not wait
+// for. The owner finds it gone and asks anew. A settle reads no more than limit entries; if those behind would
+// have to move back with them it changes nothing. It reports whether any entry changed.
+func (v *view) settle(mine map[Member]bool, limit int) (changed bool) {
+	window := v.Entries[v.gone:]
+	if len(window) > limit {
+		window = window[:limit]
+	}
+	var moves []Entry
+	var out []Member
+	s := sweep{interval: v.cfg.Interval}
+	for _, e := range window {
+		promised := e.Date() <= v.ceil+lookPeriod
+		if e.Date() <= v.ceil || !e.movable() || promised && !mine[e.Member] {
+			s.put(e)
+			continue
+		}
+		date := v.ceil
+		if !mine[e.Member] {
+			date += lookPeriod
+		}
+		if int64(e.Permits) > v.cfg.Rate {
+			out = append(out, e.Member)
+			continue
+		}
+		date = s.room(max(date, s.last/ticks), v.cfg.Rate-int64(e.Permits))
+		if promised {
+			date = min(date, e.Date())
+		}
+		if date > v.floor+e.patience() {
+			out = append(out, e.Member)
+			continue
+		}
+		if date != e.Date() || e.Score <= s.last {
+			e.Score = max(date*ticks, s.last+1)
+			moves = append(moves, e)
+		}
+		s.put(e)
+	}
+	if rest := v.Entries[v.gone+len(window):]; len(rest) > 0 && s.last >= rest[0].Score {
+		return false
+	}
+	for _, m := range out {
+		v.remove(m)
+		v.value += int64(m.Permits)
+	}
+	for _, e := range moves {
+		v.remove(e.Member)
+		v.Add(e.Score, e.Member)
+	}
+	v.queue()
+	return len(out)+len(moves) > 0
+}
+
+// sweep is a window that slides along the entries as they are put into it, in order.
+type sweep struct {
+	interval int64
+	entries  []Entry
+	first    int   // the oldest entry that is still held
+	held     int64 // permits from there on
+	last     int64 // score of the newest
+}
+
+func (s *sweep) put(e Entry) {
+	s.entries = append(s.entries, e)
+	s.held += int64(e.Permits)
+	s.last = max(s.last, e.Score)
+}
+
+// room is the earliest moment from date on at which no more than keep permits are held.
+func (s *sweep) room(date, keep int64) int64 {
+	for ; s.first < len(s.entries); s.first++ {
+		e := s.entries[s.first]
+		if s.held <= keep && e.Date() > date-s.interval {
+			break
+		}
+		if s.held > keep {
+			date = max(date, e.Date()+s.interval)
+		}
+		s.held -= int64(e.Permits)
+	}
+	return date
+}

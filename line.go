@@ -1,0 +1,127 @@
+package sluice
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// line is the callers of one limiter in this process who wait for the dates of their reservations.
+type line struct {
+	c   *Client
+	key Key
+
+	holders int // callers that use the line; guarded by Client.mu
+
+	mu      sync.Mutex
+	waiters map[*waiter]struct{}
+	stop    context.CancelFunc // ends the goroutine that looks; nil when there is none
+	looking sync.Mutex         // held for the length of a look: one at a time
+	returns returns
+}
+
+// waiter is one caller in the line. Its fields are guarded by line.mu.
+type waiter struct {
+	receipt Receipt
+	date    time.Time // by the store's clock
+	due     time.Time // the same moment by ours, never earlier
+	seen    time.Time // when the store last confirmed the date
+	gone    bool
+	err     error
+	moved   chan struct{} // holds a token when any of these has changed
+}
+
+// hold gives the line of a key, made if there is none; whoever holds it has to drop it.
+func (c *Client) hold(key Key) *line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ln := c.lines[key]
+	if ln == nil {
+		ln = &line{c: c, key: key, waiters: make(map[*waiter]struct{})}
+		c.lines[key] = ln
+	}
+	ln.holders++
+	return ln
+}
+
+func (ln *line) drop() {
+	ln.c.mu.Lock()
+	defer ln.c.mu.Unlock()
+	if ln.holders--; ln.holders == 0 {
+		delete(ln.c.lines, ln.key)
+	}
+}
+
+// wait sleeps until the date of a reservation. It reports gone when that is no longer in the ledger, and gives a refusal
+// when its date has moved to after the limit. Then, and when ctx ends first, the permits have been given back.
+func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time) (_ Decision, gone bool, err error) {
+	ln := c.hold(key)
+	defer ln.drop()
+	now := c.now()
+	w := &waiter{receipt: d.Receipt, date: d.At.Add(d.Wait), due: now.Add(d.Wait), seen: now, moved: make(chan struct{}, 1)}
+	ln.enter(w)
+	defer ln.leave(w)
+
+	timer := time.NewTimer(d.Wait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return Decision{}, false, errors.Join(context.Cause(ctx), ln.giveBack(ctx, w.receipt))
+		case <-timer.C:
+		case <-w.moved:
+		}
+		due, seen, gone, err := ln.state(w)
+		now := c.now()
+		switch {
+		case gone:
+			return Decision{}, true, nil
+		case err != nil:
+			return Decision{}, false, err // there is no ledger to give anything back to
+		case due.After(limit):
+			err := ln.giveBack(ctx, w.receipt)
+			d.Allowed, d.Wait, d.RetryAfter, d.Receipt = false, 0, due.Sub(now), Receipt{}
+			return d, false, err
+		case due.After(now):
+			timer.Reset(due.Sub(now))
+		case due.Sub(seen) > LookPeriod:
+			// Looks have failed, and the date was last confirmed longer ago than it is a promise: it may have moved.
+			if err := ln.look(ctx); err != nil {
+				return Decision{}, false, errors.Join(err, ln.giveBack(ctx, w.receipt))
+			}
+			timer.Reset(0)
+		default:
+			return d, false, nil
+		}
+	}
+}
+
+func (ln *line) state(w *waiter) (due, seen time.Time, gone bool, err error) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	return w.due, w.seen, w.gone, w.err
+}
+
+// enter puts w into the line and sees to it that somebody looks if it waits for longer than a moment.
+func (ln *line) enter(w *waiter) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	ln.waiters[w] = struct{}{}
+	if ln.stop == nil && w.due.Sub(w.seen) > lookEvery {
+		ctx, stop := context.WithCancel(context.Background())
+		ln.stop = stop
+		go ln.keepLooking(ctx) // until the last waiter leaves
+	}
+}
+
+// leave takes w out. The last one ends the goroutine that looks.
+func (ln *line) leave(w *waiter) {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	delete(ln.waiters, w)
+	if len(ln.waiters) == 0 && ln.stop != nil {
+		ln.stop()
+		ln.stop = nil
+	}
+}

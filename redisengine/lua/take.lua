@@ -1,0 +1,201 @@
+-- Decides takes, in order. Twin of internal/ledger/take.go, walk.go and compact.go.
+--
+-- KEYS, ARGV 1 to 3: store.lua. Then for each take: how long it may wait in microseconds, its member.
+-- Reply: {0, now, rate, interval, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
+-- the wait, the remaining permits, and the time to the reset. Times are microseconds.
+--
+-- Calls of a grant: TIME, HMGET, GET, ZRANGE, ZRANGE, ZADD, SET; of a refusal: TIME, HMGET, GET, ZRANGE, ZRANGE, ZSCORE. When the
+-- ledger's head has expired: three more; a keep-alive: three more.
+
+-- The date of the entry whose return makes n permits free; nil when the ledger had to be put right.
+local function walk(n)
+  local missing, keep = n - free(), rate - n
+  local function look(m, score, rank, forward)
+    if early(m, score) and healed < HEAL_BUDGET then
+      if forward then
+        pull_back(rank, rank + HEAL_SLICE - 1)
+      else
+        pull_back(math.max(0, rank - HEAL_SLICE + 1), rank)
+      end
+      queue()
+      return true
+    end
+  end
+  if missing <= keep then
+    local rank, size = gone, 16
+    if gone == 0 and head then
+      if look(head, first, 0, true) then
+        return nil
+      end
+      missing, rank = missing - permits(head), 1
+      if missing <= 0 then
+        return math.floor(first)
+      end
+    end
+    repeat
+      local some = entries(rank, rank + size - 1)
+      for i = 1, #some, 2 do
+        local score = tonumber(some[i + 1])
+        if look(some[i], score, rank, true) then
+          return nil
+        end
+        missing, rank = missing - permits(some[i]), rank + 1
+        if missing <= 0 then
+          return math.floor(score)
+        end
+      end
+      size = 256
+    until #some == 0
+  else
+    local rank, size = card() - 1, 16
+    while rank >= gone do
+      local some = entries(math.max(gone, rank - size + 1), rank)
+      for i = #some - 1, 1, -2 do
+        local score = tonumber(some[i + 1])
+        if look(some[i], score, rank, false) then
+          return nil
+        end
+        keep, rank = keep - permits(some[i]), rank - 1
+        if keep < 0 then
+          return math.floor(score)
+        end
+      end
+      size = 256
+    end
+  end
+  recount()
+  return nil
+end
+
+-- The score for n permits that are not to be had now, and how long that is away; nil when the ledger has to be asked anew.
+local function place(n)
+  if wait and not told then
+    told = true
+    local m, score = first_from(ceil + 1)
+    if movable(m) and math.floor(score) > floor + math.max(interval, LOOK_PERIOD) then
+      settle({}, SETTLE_SLICE)
+      return nil
+    end
+  end
+  local date = floor
+  if free() < n then
+    date = walk(n)
+    if not date then
+      return nil
+    end
+    date = date + interval
+  end
+  local score = math.max(date, ceil)
+  if wait and score <= last then
+    score = last + STEP
+  elseif date <= floor then
+    return score, 0
+  end
+  return score, math.floor(score) * 1000 - now
+end
+
+local reply = {0, now, 0, 0, 0}
+
+local function answer(status, away)
+  local n = #reply
+  reply[n + 1], reply[n + 2] = status, away
+  reply[n + 3] = wait and 0 or math.max(0, free())
+  reply[n + 4] = math.max(0, (math.floor(last) + interval) * 1000 - now)
+end
+
+local function again(score)
+  answer(1, math.max(0, math.floor(score) * 1000 - now))
+end
+
+local wrote, decided = false, false
+
+local function decide(patient, m)
+  local n = permits(m)
+  if n > rate then
+    return answer(2, 0)
+  end
+  decided = true
+  while true do
+    local score, away = ceil, 0
+    local ask = wait or free() < n
+    if ask then
+      local is = score_of(m)
+      if is then
+        return again(is)
+      end
+      score, away = place(n)
+      if score and away > patient then
+        return answer(0, away)
+      end
+    end
+    if score and not purge() then
+      wrote = true
+      if not add(score, m) then
+        return again(score_of(m))
+      end
+      if not head then
+        head, first, newest, last = m, score, m, score
+      elseif score <= first then
+        ends() -- equal scores are in the order of their members
+      elseif score >= last then
+        newest, last = m, score
+      end
+      value = value - n
+      queue()
+      return answer(1, away)
+    end
+  end
+end
+
+local function compact()
+  local grants = card()
+  if grants <= MAX_GRANTS then
+    return
+  end
+  if wait then
+    grants = count_before(ceil + 1)
+    if grants <= MAX_GRANTS then
+      return
+    end
+  end
+  local width = math.ceil(interval / BUCKETS)
+  local old = entries(0, grants - FRESH - 1)
+  local out, args = {}, {}
+  local i = 1
+  while i < #old do
+    local bucket = math.floor(math.floor(tonumber(old[i + 1])) / width)
+    local total, to = permits(old[i]), i + 2
+    while to < #old and math.floor(math.floor(tonumber(old[to + 1])) / width) == bucket and total + permits(old[to]) <= MAX_PERMITS do
+      total = total + permits(old[to])
+      to = to + 2
+    end
+    if to - i > 2 then
+      for j = i, to - 2, 2 do
+        out[#out + 1] = old[j]
+      end
+      args[#args + 1] = old[to - 1]
+      args[#args + 1] = merge(old[to - 2], total)
+    end
+    i = to
+  end
+  remove_all(out)
+  put_all(args)
+end
+
+local refusal = check_config()
+if refusal then
+  return refusal
+end
+open(tonumber(ARGV[2]))
+for i = 4, #ARGV, 2 do
+  decide(tonumber(ARGV[i]), ARGV[i + 1])
+end
+if wrote and rate > MAX_GRANTS then
+  compact()
+end
+if decided then
+  close()
+  used(wrote)
+end
+reply[3], reply[4], reply[5] = rate, interval, healed
+return reply

@@ -1,0 +1,60 @@
+package redisengine
+
+import (
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+	"strings"
+)
+
+//go:embed lua/store.lua
+var luaStore string
+
+//go:embed lua/member.lua
+var luaMember string
+
+//go:embed lua/ledger.lua
+var luaLedger string
+
+//go:embed lua/settle.lua
+var luaSettle string
+
+//go:embed lua/take.lua
+var luaTake string
+
+//go:embed lua/giveback.lua
+var luaGiveBack string
+
+//go:embed lua/look.lua
+var luaLook string
+
+//go:embed lua/configure.lua
+var luaConfigure string
+
+//go:embed lua/inspect.lua
+var luaInspect string
+
+//go:embed lua/alter.lua
+var luaAlter string
+
+var (
+	scriptTake      = newScript("take", luaStore, luaMember, luaLedger, luaSettle, luaTake)
+	scriptGiveBack  = newScript("give back", luaStore, luaMember, luaLedger, luaGiveBack)
+	scriptLook      = newScript("look", luaStore, luaMember, luaLedger, luaSettle, luaLook)
+	scriptConfigure = newScript("configure", luaStore, luaMember, luaLedger, luaSettle, luaConfigure)
+	scriptInspect   = newScript("inspect", luaStore, luaMember, luaLedger, luaInspect)
+	scriptAlter     = newScript("alter", luaStore, luaAlter)
+)
+
+// script is one whole script, made of the files of the folder lua.
+type script struct {
+	name string
+	text string
+	sha1 string
+}
+
+func newScript(name string, parts ...string) *script {
+	text := strings.Join(parts, "\n")
+	sum := sha1.Sum([]byte(text))
+	return &script{name, text, hex.EncodeToString(sum[:])}
+}
