@@ -22,4 +22,7 @@ type Decision struct {
 	Receipt Receipt
 	// At is the moment of the decision by the store's clock, to the microsecond.
 	At time.Time
+	// Date is from when on the permits may be used, by the store's clock: At, or the date of a reservation. After a wait it
+	// is the date that the reservation had in the end. Zero on a refusal.
+	Date time.Time
 }

@@ -59,7 +59,7 @@ func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time)
 	ln := c.hold(key)
 	defer ln.drop()
 	now := c.now()
-	w := &waiter{receipt: d.Receipt, date: d.At.Add(d.Wait), due: now.Add(d.Wait), seen: now, moved: make(chan struct{}, 1)}
+	w := &waiter{receipt: d.Receipt, date: d.Date, due: now.Add(d.Wait), seen: now, moved: make(chan struct{}, 1)}
 	ln.enter(w)
 	defer ln.leave(w)
 
@@ -72,35 +72,36 @@ func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time)
 		case <-timer.C:
 		case <-w.moved:
 		}
-		due, seen, gone, err := ln.state(w)
-		now := c.now()
+		is, now := ln.now(w), c.now()
 		switch {
-		case gone:
+		case is.gone:
 			return Decision{}, true, nil
-		case err != nil:
-			return Decision{}, false, err // there is no ledger to give anything back to
-		case due.After(limit):
+		case is.err != nil:
+			return Decision{}, false, is.err // there is no ledger to give anything back to
+		case is.date.After(d.Date) && is.due.After(limit): // it could be afforded, but was moved back
 			err := ln.giveBack(ctx, w.receipt)
-			d.Allowed, d.Wait, d.RetryAfter, d.Receipt = false, 0, due.Sub(now), Receipt{}
+			d.Allowed, d.Wait, d.Date, d.RetryAfter, d.Receipt = false, 0, time.Time{}, is.due.Sub(now), Receipt{}
 			return d, false, err
-		case due.After(now):
-			timer.Reset(due.Sub(now))
-		case due.Sub(seen) > LookPeriod:
+		case is.due.After(now):
+			timer.Reset(is.due.Sub(now))
+		case is.due.Sub(is.seen) > LookPeriod:
 			// Looks have failed, and the date was last confirmed longer ago than it is a promise: it may have moved.
 			if err := ln.look(ctx); err != nil {
 				return Decision{}, false, errors.Join(err, ln.giveBack(ctx, w.receipt))
 			}
 			timer.Reset(0)
 		default:
+			d.Date = is.date
 			return d, false, nil
 		}
 	}
 }
 
-func (ln *line) state(w *waiter) (due, seen time.Time, gone bool, err error) {
+// now is a copy of w as it is now.
+func (ln *line) now(w *waiter) waiter {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
-	return w.due, w.seen, w.gone, w.err
+	return *w
 }
 
 // enter puts w into the line and sees to it that somebody looks if it waits for longer than a moment.

@@ -122,7 +122,7 @@ func (l *limiter) answer(a ledger.Answer, t sluice.Take, now int64) sluice.Answe
 	}
 	wait := time.Duration(a.Wait) * time.Microsecond
 	if a.Status == ledger.Granted {
-		d.Allowed, d.Wait, d.Receipt = true, wait, t.Receipt
+		d.Allowed, d.Wait, d.Receipt, d.Date = true, wait, t.Receipt, d.At.Add(wait)
 	} else {
 		d.RetryAfter = wait
 	}

@@ -82,6 +82,7 @@ func (r reply) answer(i int, t sluice.Take) sluice.Answer {
 	d := sluice.Decision{Permits: n, Remaining: r.int(i + 2), ResetAfter: r.micros(i + 3), Limit: r.limit(), At: r.at()}
 	if r.int(i) == statusGranted {
 		d.Allowed, d.Wait, d.Receipt = true, r.micros(i+1), t.Receipt
+		d.Date = d.At.Add(d.Wait)
 	} else {
 		d.RetryAfter = r.micros(i + 1)
 	}
