@@ -1,0 +1,177 @@
+package oracle
+
+import (
+	"slices"
+	"sort"
+)
+
+// settle goes through returns, releases and claims in the order of time. It
+// finds what each grant is worth in the end, what each release took, and what
+// was given back that was not there.
+//
+// A return may ask for permits that a release has taken here. It gets nothing
+// for them, and this alone is no violation: the store may have taken others
+// (see doubt). If the store did give them twice, its next claim or the next
+// full window tells.
+//
+// Of events at one moment the returns come first, then the releases, then the
+// claims; grants that arrived at that moment are there for all of them.
+func (d *docket) settle() {
+	s := newSettler(d)
+	back := History{Returns: d.h.Returns, Releases: d.h.Releases, Claims: d.h.Claims}
+	for _, e := range back.Events() {
+		switch e := e.(type) {
+		case Return:
+			s.giveBack(e)
+		case Release:
+			s.release(e)
+		case Claim:
+			s.claim(e)
+		}
+	}
+}
+
+// settler is the store as it should be: what each grant still holds.
+type settler struct {
+	*docket
+	held     []int64          // permits of each grant, less those returned or released so far
+	returned []int64          // permits of each grant that came back by its receipt so far
+	named    map[string]int32 // the first grant of each receipt
+	head     int              // in byDate: all before it are out of the window or hold nothing
+	wait     int64            // the longest from arrival to date
+	longest  int64            // of all intervals
+
+	// Up to doubtEnd, doubt is by how many permits what the store holds may
+	// differ from held, since a release may have met other grants there.
+	doubt, doubtEnd int64
+}
+
+func newSettler(d *docket) *settler {
+	d.once.limit, d.conserving.limit = d.h.Params.List, d.h.Params.List
+	s := &settler{docket: d, held: slices.Clone(d.net), returned: make([]int64, len(d.net))}
+	s.named = make(map[string]int32, len(d.h.Grants))
+	for _, c := range d.configs {
+		s.longest = max(s.longest, c.interval)
+	}
+	for i := range d.h.Grants {
+		g := &d.h.Grants[i]
+		s.wait = max(s.wait, g.At-g.Arrived)
+		if g.ID == "" {
+			continue
+		}
+		if first, ok := s.named[g.ID]; ok {
+			d.once.add(6, g.Arrived, "granted twice: %v; and %v", d.h.Grants[first], *g)
+			continue
+		}
+		s.named[g.ID] = int32(i)
+	}
+	return s
+}
+
+// giveBack settles a return.
+func (s *settler) giveBack(r Return) {
+	i, ok := s.named[r.ID]
+	if !ok {
+		s.once.add(6, r.At, "%v: no such grant", r)
+		return
+	}
+	g := &s.h.Grants[i]
+	if r.At < g.Arrived {
+		s.once.add(6, r.At, "%v: given back before it arrived: %v", r, *g)
+	}
+	if left := g.Permits - s.returned[i]; r.Permits > left {
+		s.once.add(6, r.At, "%v: only %d permits had not yet come back of %v", r, left, *g)
+	}
+	s.returned[i] += r.Permits
+	n := min(r.Permits, s.held[i])
+	s.held[i] -= n
+	s.net[i] -= n
+	s.stats.Returned += n
+	s.cancelled[i] = s.net[i] == 0 && (s.cancelled[i] || r.At <= g.At)
+}
+
+// release settles a release: the oldest permits in the window go first. Only
+// if there are too few, it takes what the store may have seen in the window:
+// dates up to the end of the millisecond, then dates that have just left.
+func (s *settler) release(r Release) {
+	low, lower := s.edge(r.At)
+	upper := floor(r.At + Grain - 1)
+	s.head = max(s.head, s.after(low))
+	for s.head < len(s.byDate) && s.held[s.byDate[s.head].grant] == 0 {
+		s.head++
+	}
+	left := s.bite(r, r.Permits, s.head, r.At)
+	left = s.bite(r, left, s.after(r.At), upper)
+	left = s.bite(r, left, s.after(lower), low)
+	s.stats.Released += r.Permits - left
+	if s.doubtEnd <= r.At {
+		s.doubt = 0
+	}
+	// Any of these may have gone in place of what went here.
+	s.doubt += min(r.Permits-left, s.sum(lower, low, r.At)+s.sum(r.At, upper, r.At))
+	if s.doubt > 0 { // and if it did, later releases differ as well
+		s.doubtEnd = r.At + s.longest + max(Grain, s.h.Params.Merge)
+	}
+	if left > s.doubt {
+		s.conserving.add(2, r.At, "%v: only %d permits were in the window (%d, %d]", r, r.Permits-left, low, r.At)
+	}
+}
+
+// bite takes up to n permits from the grants from place i on, while they are
+// dated at or before last, and returns how many are left to take.
+func (s *settler) bite(r Release, n int64, i int, last int64) int64 {
+	for ; n > 0 && i < len(s.byDate) && s.byDate[i].at <= last; i++ {
+		m := s.byDate[i]
+		if took := min(n, s.held[m.grant]); took > 0 && m.arrived <= r.At {
+			s.held[m.grant] -= took
+			s.taken = append(s.taken, bite{at: r.At, permits: took, grant: m.grant})
+			n -= took
+		}
+	}
+	return n
+}
+
+// claim judges what the store said was free.
+func (s *settler) claim(c Claim) {
+	low, lower := s.edge(c.At)
+	most := inForce(s.configs, c.At).rate - s.sum(low, c.At+s.wait, c.At)
+	least := most - s.sum(lower, low, c.At)
+	if c.At < s.doubtEnd {
+		most, least = most+s.doubt, least-s.doubt
+	}
+	if c.Free > most {
+		s.conserving.add(2, c.At, "%v: minted %d permits: %d were free, by the grants dated after %d", c, c.Free-most, most, low)
+	}
+	if c.Free < least {
+		s.conserving.add(2, c.At, "%v: lost %d permits: %d were free, by the grants dated after %d", c, least-c.Free, least, lower)
+	}
+}
+
+// edge is where the window at the moment t begins: dates up to low are out of
+// it. The store may count down to lower if it rounds or merges, or if a longer
+// interval came before it had dropped what was out of the shorter one.
+func (s *settler) edge(t int64) (low, lower int64) {
+	c := inForce(s.configs, t)
+	low = c.low(t)
+	return low, min(low, max(c.reset, t-c.interval-max(t-floor(t), s.h.Params.Merge)))
+}
+
+// sum is what the grants dated in (low, high] that had arrived at the moment t
+// still hold.
+func (s *settler) sum(low, high, t int64) int64 {
+	var sum int64
+	for i := s.after(low); i < len(s.byDate) && s.byDate[i].at <= high; i++ {
+		if m := s.byDate[i]; m.arrived <= t {
+			sum += s.held[m.grant]
+		}
+	}
+	return sum
+}
+
+// after is the place of the first grant dated after t.
+func (s *settler) after(t int64) int {
+	return sort.Search(len(s.byDate), func(i int) bool { return s.byDate[i].at > t })
+}
+
+// floor rounds t down to the grain.
+func floor(t int64) int64 { return t - (t%Grain+Grain)%Grain }
