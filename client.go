@@ -42,8 +42,8 @@ func (c *Client) Limiter(name string) *Limiter {
 	return l
 }
 
-// take asks the engine for one take. When ctx ends before the answer comes, the take may have run or may yet
-// run; it is given back.
+// take asks the engine for one take. When ctx ends before the answer comes, the take may have run; it is
+// given back. One that has not even reached the store by then is not seen by that, and returns after the interval.
 func (c *Client) take(ctx context.Context, t Take) (Decision, error) {
 	answers, err := c.engine.Take(ctx, []Take{t})
 	if err == nil {
@@ -51,7 +51,7 @@ func (c *Client) take(ctx context.Context, t Take) (Decision, error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			_ = c.giveBack(ctx, t.Key, t.Receipt) // the context's error says more than that this failed, too
+			c.giveBackLater(ctx, t.Key, t.Receipt)
 		}
 		return Decision{}, fmt.Errorf("sluice: limiter %q: take: %w", t.Key.Limiter, err)
 	}

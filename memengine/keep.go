@@ -32,11 +32,13 @@ func (l *limiter) configure(now int64, client string, how sluice.Change, config 
 	if config.KeepAlive > 0 {
 		l.expires = now + config.KeepAlive.Microseconds()
 	}
-	if was && old.Mode != config.Mode {
-		delete(l.states, "")
-		delete(l.states, client)
+	mine, other := slot(config.Mode, client), slot(sluice.Overall+sluice.PerClient-config.Mode, client)
+	if !was || old.Mode != config.Mode {
+		delete(l.states, other)
 	}
-	mine := slot(config.Mode, client)
+	if was && old.Mode != config.Mode {
+		delete(l.states, mine)
+	}
 	for c, s := range l.states {
 		keep := how != sluice.Set || c != mine
 		if s.Reconfigure(l.rate(), now, keep); len(s.Entries) == 0 {
