@@ -55,7 +55,8 @@ func parseInterval(s string) (time.Duration, error) {
 		s = "1" + s
 	}
 	if days, found := strings.CutSuffix(s, "d"); found {
-		n, err := strconv.ParseInt(days, 10, 16) // 16 bits: more than a hundred years cannot be meant, and cannot overflow
+		n, err := strconv.ParseInt(days, 10, 64)
+		n = max(-100_000, min(n, 100_000)) // beyond both bounds, and not so far that it overflows
 		return time.Duration(n) * 24 * time.Hour, err
 	}
 	return time.ParseDuration(s)
