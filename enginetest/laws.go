@@ -1,0 +1,7 @@
+package enginetest
+
+import "testing"
+
+func (h Harness) laws(t *testing.T)     {}
+func (h Harness) waiting(t *testing.T)  {}
+func (h Harness) badInput(t *testing.T) {}
