@@ -11,7 +11,7 @@ type Decision struct {
 	Remaining int64
 	// RetryAfter, on a refusal, is the moment from which this call would have passed had nobody else come; else 0.
 	RetryAfter time.Duration
-	// ResetAfter is when the whole rate is free again if nobody takes any more.
+	// ResetAfter is when the whole rate is free again if nobody takes any more; on a refusal, at the latest.
 	ResetAfter time.Duration
 	// Wait is how far in the future the grant is dated: 0 for one that may be used at once. Acquire and
 	// TryAcquireFor have waited it out when they return, and say here how long that took.

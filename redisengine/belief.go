@@ -2,19 +2,33 @@ package redisengine
 
 import (
 	"sync"
+	"time"
 
 	"github.com/sluice-rate/sluice"
 )
 
 // belief is what this process saw last of a limiter's configuration. The mode says which keys to send. The rate tells
 // the script whether the stored value was counted under another one, as happens when the rate is changed by hand, or for
-// the other clients of a PerClient limiter: then it counts the ledger. A wrong belief costs time, never correctness.
+// the other clients of a PerClient limiter: then it counts the ledger. If all is as believed the script need not
+// look into it. A wrong belief costs time, never correctness.
 type belief struct {
-	mode sluice.Mode
-	rate int64
+	rate      int64 // permits; -1: not seen yet
+	mode      sluice.Mode
+	interval  int64 // milliseconds
+	keepAlive int64 // milliseconds
 }
 
 const unknownRate = -1
+
+// args is how the belief is told to a script, after now.
+func (b belief) args(now int64) []any {
+	return []any{now, b.rate, int(b.mode), b.interval, b.keepAlive}
+}
+
+// limit is the rate that is believed in.
+func (b belief) limit() sluice.Rate {
+	return sluice.Per(b.rate, time.Duration(b.interval)*time.Millisecond)
+}
 
 // maxBeliefs bounds the memory for limiters that are used once and never again.
 const maxBeliefs = 10_000
@@ -30,7 +44,7 @@ func (b *beliefs) of(key sluice.Key) belief {
 	if old, ok := b.known[key]; ok {
 		return old
 	}
-	return belief{sluice.Overall, unknownRate}
+	return belief{rate: unknownRate}
 }
 
 func (b *beliefs) set(key sluice.Key, now belief) {

@@ -72,6 +72,9 @@ func (e *Engine) run(ctx context.Context, s *script, keys []string, args []any) 
 	if err != nil {
 		return nil, fmt.Errorf("redisengine: %s: %w: %w", s.name, sluice.ErrStoreUnavailable, err)
 	}
+	if packed, ok := r.(string); ok && len(packed) == packedSize {
+		return unpack(packed), nil
+	}
 	list, ok := r.([]any)
 	if !ok || len(list) == 0 {
 		return nil, fmt.Errorf("redisengine: %s: %w: the reply is %v, not a list", s.name, sluice.ErrStoreUnavailable, r)
@@ -93,16 +96,18 @@ func (e *Engine) on(ctx context.Context, s *script, key sluice.Key, args ...any)
 	for tries := 0; ; tries++ {
 		b := e.beliefs.of(key)
 		keys := stateKeys(key, b.mode)
-		r, err := e.run(ctx, s, keys, append([]any{e.clock(), b.rate, int(b.mode)}, args...))
+		r, err := e.run(ctx, s, keys, append(b.args(e.clock()), args...))
 		if err != nil {
 			return nil, err
 		}
 		switch code := r.int(0); {
 		case code == codeDone:
-			e.beliefs.set(key, belief{b.mode, r.int(2)})
+			e.beliefs.set(key, r.belief(b.mode))
 			return r, nil
+		case code == codeAsBelieved:
+			return r.complete(b), nil
 		case code == codeMode && tries < 3:
-			e.beliefs.set(key, belief{sluice.Mode(r.int(1)), unknownRate})
+			e.beliefs.set(key, belief{rate: unknownRate, mode: sluice.Mode(r.int(1))})
 		case code == codeMode:
 			return nil, fmt.Errorf("redisengine: %s: %w: the limiter's mode changes all the time", s.name, sluice.ErrStoreUnavailable)
 		default:

@@ -22,7 +22,7 @@ func (e *Engine) Configure(ctx context.Context, key sluice.Key, how sluice.Chang
 	if err != nil {
 		return false, err
 	}
-	if r.int(0) != codeDone {
+	if r.int(atCode) != codeDone {
 		return false, r.refusal(scriptConfigure.name, keys)
 	}
 	return r.int(1) == 1, nil
@@ -45,14 +45,14 @@ func (e *Engine) Inspect(ctx context.Context, key sluice.Key, page sluice.Page) 
 		Exists: true,
 		Config: sluice.Config{
 			Rate:      r.limit(),
-			Mode:      sluice.Mode(r.int(4)),
-			KeepAlive: time.Duration(r.int(5)) * time.Millisecond,
+			Mode:      sluice.Mode(r.int(headFields)),
+			KeepAlive: time.Duration(r.int(atKeepAlive)) * time.Millisecond,
 		},
-		TTL:       time.Duration(max(0, r.int(6))) * time.Millisecond,
-		Available: r.int(7),
+		TTL:       time.Duration(max(0, r.int(headFields+1))) * time.Millisecond,
+		Available: r.int(headFields + 2),
 		At:        r.at(),
 	}
-	for i := 8; i+1 < len(r); i += 2 {
+	for i := headFields + 3; i+1 < len(r); i += 2 {
 		score := r.int(i)
 		s.Entries = append(s.Entries, entry(score, r.text(i+1), s.At))
 		cursor = cursor.After([]ledger.Entry{{Score: score}})
@@ -95,7 +95,7 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (b
 		}
 		return false, err
 	}
-	if r.int(0) != codeDone {
+	if r.int(atCode) != codeDone {
 		return false, r.refusal(scriptAlter.name, keys)
 	}
 	return r.int(1) == 1, nil

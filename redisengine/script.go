@@ -19,6 +19,9 @@ var luaLedger string
 //go:embed lua/settle.lua
 var luaSettle string
 
+//go:embed lua/fast.lua
+var luaFast string
+
 //go:embed lua/take.lua
 var luaTake string
 
@@ -38,7 +41,7 @@ var luaInspect string
 var luaAlter string
 
 var (
-	scriptTake      = newScript("take", luaStore, luaMember, luaLedger, luaSettle, luaTake)
+	scriptTake      = newScript("take", luaFast, luaStore, luaMember, luaLedger, luaSettle, luaTake)
 	scriptGiveBack  = newScript("give back", luaStore, luaMember, luaLedger, luaGiveBack)
 	scriptLook      = newScript("look", luaStore, luaMember, luaLedger, luaSettle, luaLook)
 	scriptConfigure = newScript("configure", luaStore, luaMember, luaLedger, luaSettle, luaConfigure)

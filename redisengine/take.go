@@ -15,10 +15,7 @@ const (
 	statusTooMany
 )
 
-const (
-	headFields   = 5 // code, now, rate, interval, healed
-	answerFields = 4 // status, wait, remaining, reset
-)
+const answerFields = 4 // status, wait, remaining, reset
 
 // Take implements sluice.Engine: one round trip for each limiter among the takes, in the order in which they first appear.
 // When one fails, the answers of those before it are lost with it; their receipts can be given back.
@@ -53,9 +50,9 @@ func byKey(takes []sluice.Take) [][]int {
 
 // take decides the takes at these places, which are of one key.
 func (e *Engine) take(ctx context.Context, takes []sluice.Take, places []int, answers []sluice.Answer) error {
-	args := make([]any, 0, 2*len(places))
+	args := make([]any, 0, 3*len(places))
 	for _, i := range places {
-		args = append(args, takes[i].MaxWait.Microseconds(), member(takes[i].Receipt))
+		args = append(args, takes[i].MaxWait.Microseconds(), takes[i].Receipt.Permits(), member(takes[i].Receipt))
 	}
 	r, err := e.on(ctx, scriptTake, takes[places[0]].Key, args...)
 	if errors.Is(err, sluice.ErrNotInitialized) || errors.Is(err, sluice.ErrCorrupt) {

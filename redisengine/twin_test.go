@@ -63,6 +63,7 @@ type twins struct {
 	config sluice.Config
 
 	receipts []sluice.Receipt
+	crowd    bool // a history of many small takes under a high rate, so that the ledger has to be kept short
 }
 
 func newTwins(t *testing.T, conn *redistest.Conn, rnd *rand.Rand, n int) *twins {
@@ -70,6 +71,10 @@ func newTwins(t *testing.T, conn *redistest.Conn, rnd *rand.Rand, n int) *twins 
 	w.now = time.UnixMicro(1_790_000_000_000_000 + rnd.Int64N(1e9))
 	w.engine = New(conn, &Options{Now: func() time.Time { return w.now }})
 	w.config = w.randomConfig()
+	if n%4 == 3 {
+		w.crowd = true
+		w.config.Rate = sluice.Per(1_000_000, []time.Duration{500 * time.Millisecond, time.Minute, time.Hour}[rnd.IntN(3)])
+	}
 	w.configure(sluice.TrySet)
 	return w
 }
@@ -91,6 +96,10 @@ func (w *twins) notef(format string, args ...any) {
 }
 
 func (w *twins) step() {
+	if w.crowd {
+		w.stepInCrowd()
+		return
+	}
 	interval := int64(w.config.Rate.Interval / time.Microsecond)
 	switch p := w.rnd.IntN(100); {
 	case p < 30:
@@ -115,7 +124,30 @@ func (w *twins) step() {
 	}
 }
 
+func (w *twins) stepInCrowd() {
+	w.now = w.now.Add(time.Duration(w.rnd.Int64N(int64(w.config.Rate.Interval) / 400)).Truncate(time.Microsecond))
+	switch p := w.rnd.IntN(100); {
+	case p < 93:
+		w.take()
+	case p < 97:
+		w.giveBack()
+	case p < 98:
+		w.look()
+	case p < 99: // a peer whose clock is behind writes among what has been merged
+		behind := w.rnd.Int64N(w.config.Rate.Interval.Milliseconds())
+		w.notef("a peer who is %d ms behind takes 400", behind)
+		for range 400 {
+			w.foreign(1, w.now.UnixMilli()-behind)
+		}
+	default:
+		w.sabotage()
+	}
+}
+
 func (w *twins) permits() int64 {
+	if w.crowd {
+		return 1 + w.rnd.Int64N(3)
+	}
 	limit := min(w.config.Rate.Permits, 1<<20)
 	if w.rnd.IntN(20) == 0 {
 		return min(limit+1, sluice.MaxPermits)
@@ -128,6 +160,9 @@ func (w *twins) permits() int64 {
 
 func (w *twins) take() {
 	takes := make([]sluice.Take, 1+w.rnd.IntN(3)*w.rnd.IntN(30))
+	if w.crowd {
+		takes = make([]sluice.Take, 1+w.rnd.IntN(2)*w.rnd.IntN(60))
+	}
 	for i := range takes {
 		var patience time.Duration
 		if w.rnd.IntN(2) == 0 {
@@ -257,20 +292,27 @@ func (w *twins) sabotage() {
 		w.conn.Do(w.ctx, "SET", value, off)
 		w.state.Known, w.state.Value = true, off
 	case 3, 4:
-		m := ledger.Member{Permits: uint32(w.permits())}
-		for i := range m.ID {
-			m.ID[i] = byte(w.rnd.Uint32())
-		}
+		n := w.permits()
 		at := w.now.UnixMilli() + w.rnd.Int64N(4*w.config.Rate.Interval.Milliseconds()+100) - w.config.Rate.Interval.Milliseconds()
-		w.notef("a peer dates %d at %d", m.Permits, at-w.now.UnixMilli())
-		w.conn.Do(w.ctx, "ZADD", permits, at, m.Append(nil))
-		w.state.Add(at*1024, m)
+		w.notef("a peer dates %d at %d", n, at-w.now.UnixMilli())
+		w.foreign(n, at)
 	case 5:
 		rate := w.randomConfig().Rate.Permits
 		w.notef("rate %d by hand", rate)
 		w.conn.Do(w.ctx, "HSET", w.key.Limiter, "rate", rate)
 		w.config.Rate.Permits = rate
 	}
+}
+
+// foreign adds an entry as a Java peer does.
+func (w *twins) foreign(n, at int64) {
+	m := ledger.Member{Permits: uint32(n)}
+	for i := range m.ID {
+		m.ID[i] = byte(w.rnd.Uint32())
+	}
+	_, permits := pair(w.key, sluice.Overall)
+	w.conn.Do(w.ctx, "ZADD", permits, at, m.Append(nil))
+	w.state.Add(at*1024, m)
 }
 
 func (w *twins) check(err error) {

@@ -4,6 +4,8 @@ package ledger
 // time of a step grows with the rate: the newest stay as they are, and of the others those that fall into one
 // thousandth of the interval become one entry. It carries their latest date, so no permit returns too early; the price
 // is that a permit may return late by a thousandth of the interval. Reservations are never merged.
+//
+// It begins at the newest merged entry, since what lies before that has been through it. So it looks at each grant once.
 func (v *view) compact() {
 	grants := len(v.Entries)
 	if grants <= maxGrants {
@@ -14,46 +16,41 @@ func (v *view) compact() {
 			return
 		}
 	}
-	width := (v.cfg.Interval + buckets - 1) / buckets
-	old := v.Entries[:grants-fresh]
-	var out []Member
-	var in []Entry
-	for i := 0; i < len(old); {
-		permits, end := int64(old[i].Permits), i+1
-		for end < len(old) && old[end].Date()/width == old[i].Date()/width && permits+int64(old[end].Permits) <= maxPermits {
-			permits += int64(old[end].Permits)
-			end++
-		}
-		if end-i > 1 {
-			for _, e := range old[i:end] {
-				out = append(out, e.Member)
-			}
-			newest := old[end-1]
-			in = append(in, Entry{newest.Score, newest.merge(uint32(permits))})
-		}
-		i = end
-	}
-	for _, m := range out {
-		delete(v.scores, m)
-	}
-	v.Entries = append(mergeSorted(old, out, in), v.Entries[len(old):]...)
-	for _, e := range in {
-		v.scores[e.Member] = e.Score
+	start := v.newestMerged(grants - fresh)
+	fewer := v.mergeRun(start, grants-fresh)
+	if start > 0 && grants-fewer > maxGrants-fresh/2 {
+		v.mergeRun(0, grants-fewer-fresh) // a peer with a slow clock has written among what was merged
 	}
 }
 
-// mergeSorted is old without the members of out, and with the entries of in; both are in the order of old.
-func mergeSorted(old []Entry, out []Member, in []Entry) []Entry {
-	kept := make([]Entry, 0, len(old)-len(out)+len(in))
-	for _, e := range old {
-		for len(in) > 0 && in[0].before(e.Score, e.Member) {
-			kept, in = append(kept, in[0]), in[1:]
+// newestMerged is the place of the newest merged entry before this place; 0 when there is none.
+func (v *view) newestMerged(place int) int {
+	for place > 0 {
+		if place--; v.Entries[place].Merged() {
+			return place
 		}
-		if len(out) > 0 && out[0] == e.Member {
-			out = out[1:]
-			continue
-		}
-		kept = append(kept, e)
 	}
-	return append(kept, in...)
+	return 0
+}
+
+// mergeRun merges the entries of these places, up to but not including to. It says how many fewer there are.
+func (v *view) mergeRun(from, to int) (fewer int) {
+	width := (v.cfg.Interval + buckets - 1) / buckets
+	for place := from; place < to-1; place++ {
+		end := (v.Entries[place].Date()/width + 1) * width
+		after := min(to, v.position(end*ticks, Member{}))
+		run := v.Entries[place:after]
+		total, n := int64(run[0].Permits), 1
+		for n < len(run) && total+int64(run[n].Permits) <= maxPermits {
+			total += int64(run[n].Permits)
+			n++
+		}
+		if n > 1 {
+			newest := run[n-1]
+			v.removeRun(place, place+n)
+			v.Add(newest.Score, newest.merge(uint32(total)))
+			fewer, to = fewer+n-1, to-n+1
+		}
+	}
+	return fewer
 }

@@ -115,5 +115,13 @@ func (s *State) removeFirst(n int) {
 	}
 }
 
+// removeRun takes the entries of these places out, up to but not including to.
+func (s *State) removeRun(from, to int) {
+	for _, e := range s.Entries[from:to] {
+		delete(s.scores, e.Member)
+	}
+	s.Entries = append(s.Entries[:from], s.Entries[to:]...)
+}
+
 // Clear forgets everything.
 func (s *State) Clear() { *s = State{} }

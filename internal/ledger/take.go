@@ -20,11 +20,16 @@ type Answer struct {
 	Status    Status
 	Wait      int64 // until the date of the grant; for a refusal until the date that it would have had
 	Remaining int64
-	Reset     int64 // until the whole rate is free
+	Reset     int64 // until the whole rate is free; for a refusal at the latest
 }
 
 // Take decides requests in order. It returns how many entries had to be put right.
 func (s *State) Take(cfg Config, now, believed int64, requests []Request) ([]Answer, int) {
+	if len(requests) == 1 {
+		if a, ok := s.refuseByHead(cfg, now, believed, requests[0]); ok {
+			return []Answer{a}, 0
+		}
+	}
 	v := open(s, cfg, now, believed)
 	answers := make([]Answer, len(requests))
 	decided, granted := false, false

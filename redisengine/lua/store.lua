@@ -4,8 +4,8 @@
 -- KEYS[2] value (string): free permits, a cache of the ledger
 -- KEYS[3] ledger (sorted set): score = date in ms, member = length byte, ID, permits (32 bits, little-endian)
 -- ARGV[1] now in microseconds; 0: by TIME
--- ARGV[2] the rate that the caller believes in; -1: none
--- ARGV[3] the mode that the caller believes in, which is the one whose value and ledger KEYS name
+-- ARGV[2] to [5] rate, mode, interval and keepAliveTime as the caller saw them last; a rate of -1: never. KEYS name
+--   the value and the ledger of that mode.
 --
 -- Replies begin with a code: 0 done, 1 no configuration, 2 another mode {2, mode}, 3 corrupt {3, index in KEYS, text}.
 
@@ -128,8 +128,12 @@ local function add(score, member)
   return redis.call('ZADD', KEYS[3], 'NX', score, member) == 1
 end
 
+local function remove_ranks(from, to)
+  redis.call('ZREMRANGEBYRANK', KEYS[3], from, to)
+end
+
 local function remove_first(n)
-  redis.call('ZREMRANGEBYRANK', KEYS[3], 0, n - 1)
+  remove_ranks(0, n - 1)
 end
 
 -- The two in bulk: args is {member, …}, or {score, member, …}. Lua unpacks up to 8,000 at once.

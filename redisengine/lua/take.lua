@@ -1,11 +1,10 @@
 -- Decides takes, in order. Twin of internal/ledger/take.go, walk.go and compact.go.
 --
--- KEYS, ARGV 1 to 3: store.lua. Then for each take: how long it may wait in microseconds, its member.
--- Reply: {0, now, rate, interval, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
+-- KEYS, ARGV 1 to 5: store.lua. Then for each take: how long it may wait in microseconds, its permits, its
+-- member.
+-- Reply: {0, now, rate, interval, keepAliveTime, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
 -- the wait, the remaining permits, and the time to the reset. Times are microseconds.
---
--- Calls of a grant: TIME, HMGET, GET, ZRANGE, ZRANGE, ZADD, SET; of a refusal: TIME, HMGET, GET, ZRANGE, ZRANGE, ZSCORE. When the
--- ledger's head has expired: three more; a keep-alive: three more.
+-- What it calls: as fast.lua, and what the walk and the settling of the line read.
 
 -- The date of the entry whose return makes n permits free; nil when the ledger had to be put right.
 local function walk(n)
@@ -94,7 +93,7 @@ local function place(n)
   return score, math.floor(score) * 1000 - now
 end
 
-local reply = {0, now, 0, 0, 0}
+local reply = {0, now, 0, 0, 0, 0}
 
 local function answer(status, away)
   local n = #reply
@@ -109,8 +108,7 @@ end
 
 local wrote, decided = false, false
 
-local function decide(patient, m)
-  local n = permits(m)
+local function decide(patient, n, m)
   if n > rate then
     return answer(2, 0)
   end
@@ -147,6 +145,44 @@ local function decide(patient, m)
   end
 end
 
+-- The rank of the newest merged entry before this rank; 0 when there is none.
+local function newest_merged(rank)
+  while rank > 0 do
+    local from = math.max(0, rank - 256)
+    local some = members(from, rank - 1)
+    for i = #some, 1, -1 do
+      if merged(some[i]) then
+        return from + i - 1
+      end
+    end
+    rank = from
+  end
+  return 0
+end
+
+-- Merges the entries of these ranks, up to but not including to; gives how many fewer there are.
+local function merge_run(from, to)
+  local width, fewer, rank = math.ceil(interval / BUCKETS), 0, from
+  while rank < to - 1 do
+    local _, score = entry_at(rank)
+    local after = math.min(to, count_before((math.floor(math.floor(score) / width) + 1) * width))
+    local some = members(rank, after - 1)
+    local total, n = permits(some[1]), 1
+    while n < #some and total + permits(some[n + 1]) <= MAX_PERMITS do
+      n = n + 1
+      total = total + permits(some[n])
+    end
+    if n > 1 then
+      _, score = entry_at(rank + n - 1)
+      remove_ranks(rank, rank + n - 1)
+      add(score, merge(some[n], total))
+      fewer, to = fewer + n - 1, to - n + 1
+    end
+    rank = rank + 1
+  end
+  return fewer
+end
+
 local function compact()
   local grants = card()
   if grants <= MAX_GRANTS then
@@ -158,28 +194,11 @@ local function compact()
       return
     end
   end
-  local width = math.ceil(interval / BUCKETS)
-  local old = entries(0, grants - FRESH - 1)
-  local out, args = {}, {}
-  local i = 1
-  while i < #old do
-    local bucket = math.floor(math.floor(tonumber(old[i + 1])) / width)
-    local total, to = permits(old[i]), i + 2
-    while to < #old and math.floor(math.floor(tonumber(old[to + 1])) / width) == bucket and total + permits(old[to]) <= MAX_PERMITS do
-      total = total + permits(old[to])
-      to = to + 2
-    end
-    if to - i > 2 then
-      for j = i, to - 2, 2 do
-        out[#out + 1] = old[j]
-      end
-      args[#args + 1] = old[to - 1]
-      args[#args + 1] = merge(old[to - 2], total)
-    end
-    i = to
+  local start = newest_merged(grants - FRESH)
+  local fewer = merge_run(start, grants - FRESH)
+  if start > 0 and grants - fewer > MAX_GRANTS - FRESH / 2 then
+    merge_run(0, grants - fewer - FRESH) -- a peer with a slow clock has written among what was merged
   end
-  remove_all(out)
-  put_all(args)
 end
 
 local refusal = check_config()
@@ -187,8 +206,8 @@ if refusal then
   return refusal
 end
 open(tonumber(ARGV[2]))
-for i = 4, #ARGV, 2 do
-  decide(tonumber(ARGV[i]), ARGV[i + 1])
+for i = 6, #ARGV, 3 do
+  decide(tonumber(ARGV[i]), tonumber(ARGV[i + 1]), ARGV[i + 2])
 end
 if wrote and rate > MAX_GRANTS then
   compact()
@@ -197,5 +216,5 @@ if decided then
   close()
   used(wrote)
 end
-reply[3], reply[4], reply[5] = rate, interval, healed
+reply[3], reply[4], reply[5], reply[6] = rate, interval, keep_alive, healed
 return reply
