@@ -2,7 +2,6 @@ package redisengine
 
 import (
 	"sync"
-	"time"
 
 	"github.com/sluice-rate/sluice"
 )
@@ -12,22 +11,16 @@ import (
 // the other clients of a PerClient limiter: then it counts the ledger. If all is as believed the script need not
 // look into it. A wrong belief costs time, never correctness.
 type belief struct {
-	rate      int64 // permits; -1: not seen yet
-	mode      sluice.Mode
-	interval  int64 // milliseconds
-	keepAlive int64 // milliseconds
+	rate     int64 // permits; -1: not seen yet
+	mode     sluice.Mode
+	interval int64 // milliseconds
 }
 
 const unknownRate = -1
 
 // args is how the belief is told to a script, after now.
 func (b belief) args(now int64) []any {
-	return []any{now, b.rate, int(b.mode), b.interval, b.keepAlive}
-}
-
-// limit is the rate that is believed in.
-func (b belief) limit() sluice.Rate {
-	return sluice.Per(b.rate, time.Duration(b.interval)*time.Millisecond)
+	return []any{now, b.rate, int(b.mode), b.interval}
 }
 
 // maxBeliefs bounds the memory for limiters that are used once and never again.

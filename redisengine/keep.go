@@ -46,13 +46,13 @@ func (e *Engine) Inspect(ctx context.Context, key sluice.Key, page sluice.Page) 
 		Config: sluice.Config{
 			Rate:      r.limit(),
 			Mode:      sluice.Mode(r.int(headFields)),
-			KeepAlive: time.Duration(r.int(atKeepAlive)) * time.Millisecond,
+			KeepAlive: time.Duration(r.int(headFields+1)) * time.Millisecond,
 		},
-		TTL:       time.Duration(max(0, r.int(headFields+1))) * time.Millisecond,
-		Available: r.int(headFields + 2),
+		TTL:       time.Duration(max(0, r.int(headFields+2))) * time.Millisecond,
+		Available: r.int(headFields + 3),
 		At:        r.at(),
 	}
-	for i := headFields + 3; i+1 < len(r); i += 2 {
+	for i := headFields + 4; i+1 < len(r); i += 2 {
 		score := r.int(i)
 		s.Entries = append(s.Entries, entry(score, r.text(i+1), s.At))
 		cursor = cursor.After([]ledger.Entry{{Score: score}})

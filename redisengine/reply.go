@@ -24,7 +24,6 @@ const (
 	atNow
 	atRate
 	atInterval
-	atKeepAlive
 	atHealed
 	headFields
 )
@@ -52,12 +51,12 @@ func (r reply) complete(b belief) reply {
 	if r.int(2) == statusRefused {
 		reset = b.interval * 1000
 	}
-	return reply{int64(codeDone), now, b.rate, b.interval, b.keepAlive, int64(0), r[2], r[3], r[4], reset}
+	return reply{int64(codeDone), now, b.rate, b.interval, int64(0), r[2], r[3], r[4], reset}
 }
 
 // belief is what the script saw of the configuration.
 func (r reply) belief(mode sluice.Mode) belief {
-	return belief{r.int(atRate), mode, r.int(atInterval), r.int(atKeepAlive)}
+	return belief{r.int(atRate), mode, r.int(atInterval)}
 }
 
 func (r reply) int(i int) int64 {

@@ -1,7 +1,7 @@
 -- Gives permits back, in order. Twin of internal/ledger/giveback.go.
 --
--- KEYS, ARGV 1 to 5: store.lua. Then for each return: how many permits, and the member of the grant or '' for the oldest ones.
--- Reply: {0, now, rate, interval, keepAliveTime, healed}, then for each return how many it freed.
+-- KEYS, ARGV 1 to 4: store.lua. Then for each return: how many permits, and the member of the grant or '' for the oldest ones.
+-- Reply: {0, now, rate, interval, healed}, then for each return how many it freed.
 
 local RELEASE_SLICE = 2048
 
@@ -52,9 +52,9 @@ if refusal then
   return refusal
 end
 open(tonumber(ARGV[2]))
-local reply = {0, now, rate, interval, keep_alive, 0}
+local reply = {0, now, rate, interval, 0}
 local freed = 0
-for i = 6, #ARGV, 2 do
+for i = 5, #ARGV, 2 do
   local give = ARGV[i + 1] == '' and release or refund
   reply[#reply + 1] = give(tonumber(ARGV[i]), ARGV[i + 1])
   freed = freed + reply[#reply]
@@ -62,5 +62,5 @@ end
 ends()
 close()
 used(freed > 0)
-reply[6] = healed
+reply[5] = healed
 return reply

@@ -1,7 +1,7 @@
 -- Sets the line in order and says where the reservations of the caller are. Twin of internal/ledger/look.go.
 --
--- KEYS, ARGV 1 to 5: store.lua. Then the members.
--- Reply: {0, now, rate, interval, keepAliveTime, healed}, then for each member the microseconds until its date; false: it is not there.
+-- KEYS, ARGV 1 to 4: store.lua. Then the members.
+-- Reply: {0, now, rate, interval, healed}, then for each member the microseconds until its date; false: it is not there.
 
 local refusal = check_config()
 if refusal then
@@ -9,7 +9,7 @@ if refusal then
 end
 local believed = tonumber(ARGV[2])
 open(believed)
-local asked = {unpack(ARGV, 6)}
+local asked = {unpack(ARGV, 5)}
 if wait then
   local mine = {}
   for i = 1, #asked do
@@ -23,7 +23,7 @@ if wait then
 end
 close()
 used(false)
-local reply = {0, now, rate, interval, keep_alive, healed}
+local reply = {0, now, rate, interval, healed}
 local scores = redis.call('ZMSCORE', KEYS[3], unpack(asked))
 for i = 1, #asked do
   local score = tonumber(scores[i] or nil)

@@ -4,8 +4,8 @@
 -- KEYS[2] value (string): free permits, a cache of the ledger
 -- KEYS[3] ledger (sorted set): score = date in ms, member = length byte, ID, permits (32 bits, little-endian)
 -- ARGV[1] now in microseconds; 0: by TIME
--- ARGV[2] to [5] rate, mode, interval and keepAliveTime as the caller saw them last; a rate of -1: never. KEYS name
---   the value and the ledger of that mode.
+-- ARGV[2] to [4] rate, mode and interval as the caller saw them last; a rate of -1: never. KEYS name the value and
+--   the ledger of that mode.
 --
 -- Replies begin with a code: 0 done, 1 no configuration, 2 another mode {2, mode}, 3 corrupt {3, index in KEYS, text}.
 

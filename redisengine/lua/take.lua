@@ -1,8 +1,8 @@
 -- Decides takes, in order. Twin of internal/ledger/take.go, walk.go and compact.go.
 --
--- KEYS, ARGV 1 to 5: store.lua. Then for each take: how long it may wait in microseconds, its permits, its
+-- KEYS, ARGV 1 to 4: store.lua. Then for each take: how long it may wait in microseconds, its permits, its
 -- member.
--- Reply: {0, now, rate, interval, keepAliveTime, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
+-- Reply: {0, now, rate, interval, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
 -- the wait, the remaining permits, and the time to the reset. Times are microseconds.
 -- What it calls: as fast.lua, and what the walk and the settling of the line read.
 
@@ -93,7 +93,7 @@ local function place(n)
   return score, math.floor(score) * 1000 - now
 end
 
-local reply = {0, now, 0, 0, 0, 0}
+local reply = {0, now, 0, 0, 0}
 
 local function answer(status, away)
   local n = #reply
@@ -206,7 +206,7 @@ if refusal then
   return refusal
 end
 open(tonumber(ARGV[2]))
-for i = 6, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   decide(tonumber(ARGV[i]), tonumber(ARGV[i + 1]), ARGV[i + 2])
 end
 if wrote and rate > MAX_GRANTS then
@@ -216,5 +216,5 @@ if decided then
   close()
   used(wrote)
 end
-reply[3], reply[4], reply[5], reply[6] = rate, interval, keep_alive, healed
+reply[3], reply[4], reply[5] = rate, interval, healed
 return reply
