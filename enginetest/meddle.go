@@ -142,6 +142,9 @@ func foreign(w *world, s *step) string {
 	}
 	w.redis("ZADD", permits, date, m)
 	w.redis("DECRBY", value, n)
+	if w.meddled {
+		w.drift() // it may have gone by a wrong value, which the entry hides now
+	}
 	w.meddled = true
 	return ""
 }
