@@ -26,6 +26,10 @@ func (w *world) conserved() {
 	if text == "" && held == 0 {
 		return // never used
 	}
+	// A peer would fail for ever on a ledger that goes before its value, or the other way round.
+	if a, b := w.number("PTTL", value), w.number("PTTL", permits); a != -2 && b != -2 && (a < 0) != (b < 0) {
+		w.Errorf("%s at %v: the value lives for %d ms and the ledger for %d", w.at, w.clock.since(), a, b)
+	}
 	if got, err := strconv.ParseInt(text, 10, 64); err != nil || got+held != want {
 		w.Errorf("%s at %v: the value is %q and the ledger holds %d, want them to make %d", w.at, w.clock.since(), text, held, want)
 	}

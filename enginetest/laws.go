@@ -13,10 +13,13 @@ func (h Harness) laws(t *testing.T) {
 		{"4 alive from any state", Harness.alive},
 		{"7 bounded", Harness.bounded},
 		{"7 a release from a long ledger is quick (P2c, P18)", Harness.releaseFromMany},
+		{"7 a long ledger of a peer (P18)", longLedger(21)},
+		{"7 a long ledger of a peer of 3.17 to 3.20", longLedger(13)},
 		{"8 a keep-alive leaves nothing (P4)", Harness.leavesNothing},
 		{"8 ledgers of clients go by themselves (P8b)", Harness.clientsLeave},
 		{"1 8 an expiry in a window (P11)", Harness.expiryInWindow},
 		{"9 one trip a decision", Harness.oneTrip},
+		{"several limiters in one call", Harness.severalLimiters},
 	} {
 		t.Run(law.name, func(t *testing.T) {
 			t.Parallel()

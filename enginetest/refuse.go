@@ -183,9 +183,10 @@ func (h Harness) configurations(t *testing.T) {
 		}
 		for _, c := range cases {
 			ctx := t.Context()
-			w.refused(fmt.Sprintf("TrySetRate(%v)", c.config), func() error { return second(w.limiter().TrySetRate(ctx, c.config)) }, invalid(c.fields...))
-			w.refused(fmt.Sprintf("SetRate(%v)", c.config), func() error { return w.limiter().SetRate(ctx, c.config) }, invalid(c.fields...))
-			w.refused(fmt.Sprintf("UpdateRate(%v)", c.config), func() error { return second(w.limiter().UpdateRate(ctx, c.config)) }, invalid(c.fields...))
+			l, want := w.limiter(), invalid(c.fields...)
+			w.refused(fmt.Sprintf("TrySetRate(%v)", c.config), func() error { return second(l.TrySetRate(ctx, c.config)) }, want)
+			w.refused(fmt.Sprintf("SetRate(%v)", c.config), func() error { return l.SetRate(ctx, c.config) }, want)
+			w.refused(fmt.Sprintf("UpdateRate(%v)", c.config), func() error { return second(l.UpdateRate(ctx, c.config)) }, want)
 		}
 	}
 	for _, c := range []sluice.Config{rate(sluice.MaxRate, sluice.MaxInterval), rate(1, sluice.MinInterval), keep(time.Second), keep(sluice.MaxInterval)} {
@@ -236,7 +237,9 @@ func (h Harness) names(t *testing.T) {
 	everyMethod(t.Context(), sluice.New(w.engine, sluice.WithClientID("")).Limiter("x"), func(what string, call func() error) {
 		w.refused(what+" without a client id", call, invalid("client id"))
 	})
-	for _, name := range []string{"x", "a b", "a:b", "ü", "{a}", "a{b}c", "a{b}{}", "a{b}}", "{a}}", "{{a}", "user:{42}:api", "}{a}{", "\x00", strings.Repeat("n", 10_000)} {
+	for _, name := range []string{
+		"x", "a b", "a:b", "ü", "{a}", "a{b}c", "a{b}{}", "a{b}}", "{a}}", "{{a}", "user:{42}:api", "}{a}{", "\x00", strings.Repeat("n", 10_000),
+	} {
 		l := w.of("self").Limiter(name)
 		must(t, l.SetRate(t.Context(), sluice.Config{Rate: sluice.Per(1, time.Second)}))
 		if d, err := l.TryAcquire(t.Context(), 1); err != nil || !d.Allowed {
@@ -264,4 +267,8 @@ func (h Harness) withoutRate(t *testing.T) {
 			w.refused(what, call, sentinel(sluice.ErrNotInitialized))
 		}
 	})
+	must(t, second(w.limiter().Delete(t.Context())))
+	w.refused("Engine.Look", func() error {
+		return second(w.engine.Look(t.Context(), w.key(), []sluice.Receipt{receiptFor(1, 0)}))
+	}, sentinel(sluice.ErrNotInitialized))
 }

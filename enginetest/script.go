@@ -3,6 +3,7 @@ package enginetest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,14 +112,7 @@ func (s *step) opt(name, otherwise string) string {
 }
 
 // has reports whether a bare word such as "reset" stands among the arguments.
-func (s *step) has(word string) bool {
-	for _, a := range s.args {
-		if a == word {
-			return true
-		}
-	}
-	return false
-}
+func (s *step) has(word string) bool { return slices.Contains(s.args, word) }
 
 // must ends a test on an error that cannot come.
 func must(t testing.TB, err error) {

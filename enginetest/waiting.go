@@ -31,7 +31,9 @@ func (h Harness) waiting(t *testing.T) {
 		{"a rate set anew wakes (P21)", woken(func(s *stage) error {
 			return s.limiter.SetRate(s.Context(), sluice.Config{Rate: sluice.Per(100, time.Second)})
 		}, nil)},
-		{"a limiter that is deleted wakes", woken(func(s *stage) error { return second(s.limiter.Delete(s.Context())) }, sluice.ErrNotInitialized)},
+		{"a limiter that is deleted wakes", woken(func(s *stage) error {
+			return second(s.limiter.Delete(s.Context()))
+		}, sluice.ErrNotInitialized)},
 		{"no time to wait (P22)", noTime},
 		{"a wait has no margin (P23)", noMargin},
 		{"a deadline that cannot be kept", deadline},
