@@ -211,9 +211,10 @@ func TestGoldenReservations(t *testing.T) {
 	}
 	first, second := receipts[0].String(), receipts[1].String()
 	g.want(map[string]string{
-		"foo":           "hash [interval=1000 keepAliveTime=0 rate=2 type=0]",
-		"{foo}:value":   "string -2",
-		"{foo}:permits": "zset 10a0a1a2a3a4a5a6a7a8a9aaabacadaeaf02000000@1790858096790 10" + first + "@1790858097790 10" + second + "@1790858097790.001",
+		"foo":         "hash [interval=1000 keepAliveTime=0 rate=2 type=0]",
+		"{foo}:value": "string -2",
+		"{foo}:permits": "zset 10a0a1a2a3a4a5a6a7a8a9aaabacadaeaf02000000@1790858096790" +
+			" 10" + first + "@1790858097790 10" + second + "@1790858097790.001",
 	})
 }
 
