@@ -129,7 +129,7 @@ func (e *Engine) GiveBack(ctx context.Context, key sluice.Key, returns []sluice.
 		if !l.configured {
 			return
 		}
-		freed, _ = l.state(key.Client).GiveBack(l.rate(), now, l.rate().Rate, batch)
+		freed, _ = l.state(key.Client).GiveBack(l.rate(), now, l.belief(), batch)
 		l.used(key.Client, now)
 	})
 	return freed, nil
@@ -151,7 +151,7 @@ func (e *Engine) Look(ctx context.Context, key sluice.Key, receipts []sluice.Rec
 			return
 		}
 		err = nil
-		seen, _ := l.state(key.Client).Look(l.rate(), now, l.rate().Rate, members)
+		seen, _ := l.state(key.Client).Look(l.rate(), now, l.belief(), members)
 		for i, s := range seen {
 			wait := time.Duration(s.Wait) * time.Microsecond
 			sights[i] = sluice.Sight{At: time.UnixMicro(now + s.Wait), Wait: wait, Gone: s.Gone}

@@ -38,6 +38,9 @@ func (l *limiter) expire(now int64) {
 
 func (l *limiter) rate() ledger.Config { return ledgerConfig(l.config) }
 
+// belief is always right: whoever changes the rate here counts all states anew.
+func (l *limiter) belief() ledger.Belief { return ledger.Belief{Rate: l.config.Rate.Permits} }
+
 func ledgerConfig(c sluice.Config) ledger.Config {
 	return ledger.Config{Rate: c.Rate.Permits, Interval: c.Rate.Interval.Milliseconds()}
 }
@@ -101,7 +104,7 @@ func (l *limiter) take(now int64, takes []sluice.Take) []sluice.Answer {
 	for i, t := range takes {
 		requests[i] = ledger.Request{Member: member(t.Receipt), MaxWait: t.MaxWait.Microseconds()}
 	}
-	decided, _ := l.state(client).Take(l.rate(), now, l.rate().Rate, requests)
+	decided, _ := l.state(client).Take(l.rate(), now, l.belief(), requests)
 	for i, a := range decided {
 		answers[i] = l.answer(a, takes[i], now)
 	}

@@ -14,13 +14,14 @@ type belief struct {
 	rate     int64 // permits; -1: not seen yet
 	mode     sluice.Mode
 	interval int64 // milliseconds
+	checked  int64 // when a refusal last looked at the whole state, in microseconds of the store's clock; 0: never
 }
 
 const unknownRate = -1
 
 // args is how the belief is told to a script, after now.
 func (b belief) args(now int64) []any {
-	return []any{now, b.rate, int(b.mode), b.interval}
+	return []any{now, b.rate, int(b.mode), b.interval, b.checked}
 }
 
 // maxBeliefs bounds the memory for limiters that are used once and never again.

@@ -102,9 +102,15 @@ func (e *Engine) on(ctx context.Context, s *script, key sluice.Key, args ...any)
 		}
 		switch code := r.int(0); {
 		case code == codeDone:
-			e.beliefs.set(key, r.belief(b.mode))
+			if s != scriptInspect { // a read has seen the rate, but has not counted the value under it
+				e.beliefs.set(key, r.belief(b.mode))
+			}
 			return r, nil
 		case code == codeAsBelieved:
+			if r.int(2) == statusChecked {
+				b.checked = r.int(atNow)
+				e.beliefs.set(key, b)
+			}
 			return r.complete(b), nil
 		case code == codeMode && tries < 3:
 			e.beliefs.set(key, belief{rate: unknownRate, mode: sluice.Mode(r.int(1))})

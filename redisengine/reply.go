@@ -47,16 +47,16 @@ func unpack(packed string) reply {
 // complete makes the list that lua/take.lua would have given.
 func (r reply) complete(b belief) reply {
 	now := r.int(atNow)
-	reset := (now+999)/1000*1000 + b.interval*1000 - now
-	if r.int(2) == statusRefused {
-		reset = b.interval * 1000
+	status, reset := int64(statusRefused), b.interval*1000
+	if r.int(2) == statusGranted {
+		status, reset = statusGranted, (now+999)/1000*1000+b.interval*1000-now
 	}
-	return reply{int64(codeDone), now, b.rate, b.interval, int64(0), r[2], r[3], r[4], reset}
+	return reply{int64(codeDone), now, b.rate, b.interval, int64(0), status, r[3], r[4], reset}
 }
 
 // belief is what the script saw of the configuration.
 func (r reply) belief(mode sluice.Mode) belief {
-	return belief{r.int(atRate), mode, r.int(atInterval)}
+	return belief{rate: r.int(atRate), mode: mode, interval: r.int(atInterval)}
 }
 
 func (r reply) int(i int) int64 {

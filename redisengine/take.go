@@ -13,6 +13,7 @@ const (
 	statusRefused = iota
 	statusGranted
 	statusTooMany
+	statusChecked // refused, after a look at the whole state; only lua/fast.lua says so
 )
 
 const answerFields = 4 // status, wait, remaining, reset

@@ -89,7 +89,10 @@ func (w *twins) cfg() ledger.Config {
 	return ledger.Config{Rate: w.config.Rate.Permits, Interval: w.config.Rate.Interval.Milliseconds()}
 }
 
-func (w *twins) believed() int64 { return w.engine.beliefs.of(w.key).rate }
+func (w *twins) believed() ledger.Belief {
+	b := w.engine.beliefs.of(w.key)
+	return ledger.Belief{Rate: b.rate, Checked: b.checked}
+}
 
 func (w *twins) notef(format string, args ...any) {
 	w.log = append(w.log, w.now.Format("15:04:05.000000 ")+fmt.Sprintf(format, args...))

@@ -48,7 +48,11 @@ func (v *view) mergeRun(from, to int) (fewer int) {
 		if n > 1 {
 			newest := run[n-1]
 			v.removeRun(place, place+n)
-			v.Add(newest.Score, newest.merge(uint32(total)))
+			merged := newest.merge(uint32(total), 0)
+			for salt := uint32(1); v.has(merged); salt++ {
+				merged = newest.merge(uint32(total), salt)
+			}
+			v.Add(newest.Score, merged)
 			fewer, to = fewer+n-1, to-n+1
 		}
 	}

@@ -4,7 +4,7 @@ package ledger
 // the dates that the new rate allows, outside of the look period. keep says whether the grants are kept; reservations are in any case,
 // since their owners wait for them.
 func (s *State) Reconfigure(cfg Config, now int64, keep bool) {
-	v := open(s, cfg, now, -1)
+	v := open(s, cfg, now, Belief{})
 	if !keep {
 		v.removeFirst(v.future())
 	}

@@ -11,7 +11,7 @@ const releaseSlice = 2048
 
 // GiveBack takes returns in order and says how many permits each has freed: none for a grant that is not in the ledger,
 // since it has left the window, was merged, or never was.
-func (s *State) GiveBack(cfg Config, now, believed int64, returns []Return) ([]int64, int) {
+func (s *State) GiveBack(cfg Config, now int64, believed Belief, returns []Return) ([]int64, int) {
 	v := open(s, cfg, now, believed)
 	freed := make([]int64, len(returns))
 	for i, r := range returns {

@@ -8,7 +8,7 @@ type Sight struct {
 
 // Look sets the line in order and says where the reservations of the caller, who looks at them now, are in it. A rate
 // that differs from the one the caller believed in moves the whole line, however long it is.
-func (s *State) Look(cfg Config, now, believed int64, members []Member) ([]Sight, int) {
+func (s *State) Look(cfg Config, now int64, believed Belief, members []Member) ([]Sight, int) {
 	v := open(s, cfg, now, believed)
 	if v.wait {
 		mine := make(map[Member]bool, len(members))
@@ -27,8 +27,8 @@ func (s *State) Look(cfg Config, now, believed int64, members []Member) ([]Sight
 }
 
 // reach is how many entries a look may read: all when the rate has changed, which is rare; else a slice.
-func (v *view) reach(believed int64) int {
-	if believed >= 0 && believed != v.cfg.Rate {
+func (v *view) reach(believed Belief) int {
+	if believed.Rate > 0 && believed.Rate != v.cfg.Rate {
 		return len(v.Entries)
 	}
 	return settleSlice

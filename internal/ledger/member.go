@@ -85,9 +85,11 @@ func (m Member) patience() int64 {
 }
 
 // merge is the member of an entry that stands for a run of grants of which m is the newest.
-func (m Member) merge(permits uint32) Member {
+// The salt tells it from another that has the same random bytes.
+func (m Member) merge(permits, salt uint32) Member {
 	merged := Member{Permits: permits}
 	merged.ID[0], merged.ID[1], merged.ID[2] = 'S', 'L', flagMerged
+	merged.ID[3], merged.ID[4], merged.ID[5] = byte(salt), byte(salt>>8), byte(salt>>16)
 	copy(merged.ID[6:], m.ID[6:])
 	return merged
 }

@@ -37,6 +37,12 @@ type Config struct {
 	Interval int64 // milliseconds
 }
 
+// Belief is what a caller knows of a state from before. The zero value is that of one who sees it for the first time.
+type Belief struct {
+	Rate    int64 // the rate under which it last saw the state: another one means that the value was counted under another
+	Checked int64 // when, in microseconds, a refusal to it last looked at the whole state
+}
+
 // Entry is one grant.
 type Entry struct {
 	Score int64 // its date in 1/1024 ms
@@ -63,10 +69,10 @@ func sum(entries []Entry) (permits int64) {
 	return permits
 }
 
-// Find gives the score of an entry.
-func (s *State) Find(m Member) (score int64, found bool) {
-	score, found = s.scores[m]
-	return score, found
+// has reports whether there is such an entry.
+func (s *State) has(m Member) bool {
+	_, found := s.scores[m]
+	return found
 }
 
 // position is where an entry of this score and member is, or belongs.

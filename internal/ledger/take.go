@@ -24,7 +24,7 @@ type Answer struct {
 }
 
 // Take decides requests in order. It returns how many entries had to be put right.
-func (s *State) Take(cfg Config, now, believed int64, requests []Request) ([]Answer, int) {
+func (s *State) Take(cfg Config, now int64, believed Belief, requests []Request) ([]Answer, int) {
 	if len(requests) == 1 {
 		if a, ok := s.refuseByHead(cfg, now, believed, requests[0]); ok {
 			return []Answer{a}, 0
@@ -32,18 +32,15 @@ func (s *State) Take(cfg Config, now, believed int64, requests []Request) ([]Ans
 	}
 	v := open(s, cfg, now, believed)
 	answers := make([]Answer, len(requests))
-	decided, granted := false, false
+	granted := false
 	for i, r := range requests {
 		answers[i] = v.decide(r)
-		decided = decided || answers[i].Status != TooMany
 		granted = granted || answers[i].Status == Granted
 	}
 	if granted && cfg.Rate > maxGrants {
 		v.compact()
 	}
-	if decided {
-		v.close()
-	}
+	v.close()
 	return answers, v.healed
 }
 

@@ -16,11 +16,10 @@ type view struct {
 	healed int   // entries that had to be put right
 }
 
-// open looks at the state. believed is the rate under which the caller last saw this state, or -1: another one
-// means that the value was counted under another rate.
-func open(s *State, cfg Config, now, believed int64) *view {
+// open looks at the state.
+func open(s *State, cfg Config, now int64, believed Belief) *view {
 	v := &view{State: s, cfg: cfg, now: now, floor: now / 1000, ceil: (now + 999) / 1000, value: s.Value}
-	if !s.Known || believed != cfg.Rate || v.value > cfg.Rate || len(s.Entries) == 0 {
+	if !s.Known || believed.Rate != cfg.Rate || v.value > cfg.Rate || len(s.Entries) == 0 {
 		v.recount()
 	}
 	v.heal()

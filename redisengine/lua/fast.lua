@@ -4,18 +4,19 @@
 -- nothing written.
 --
 -- KEYS and ARGV: store.lua and take.lua. The reply is one string of four doubles, little-endian, which is cheaper than a list:
--- now, status, wait, remaining. The reset is an interval after now, rounded up.
+-- now, status, wait, remaining. The reset is an interval after now, rounded up. A refusal has made sure that nobody waits and no
+-- entry is dated ahead (status 3), or another did so less than 10 ms ago (status 0).
 --
 -- Calls of a grant: TIME, HMGET, GET, ZCOUNT, ZCARD, ZADD, DECRBY; three more when grants have expired.
--- Of a refusal: TIME, HMGET, GET, ZRANGE, ZRANK. A keep-alive adds three and four, PerClient two to a grant.
+-- Of a refusal: TIME, HMGET, GET, ZRANGE, ZRANK, and ZCOUNT every 10 ms. A keep-alive adds three and four, PerClient two to a grant.
 -- Numbers go into calls as text where they are at hand as text: Redis takes longer to print one than to read it.
 
 local arg = ARGV
-if not arg[8] then
+if not arg[9] then
   local call, pcall = redis.call, redis.pcall
   local c = pcall('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
-  local keep = c[4] and c[4] ~= '0' and (tonumber(c[4]) or 0.5)
-  if c[1] == arg[2] and c[2] == arg[4] and c[3] == arg[3] and (not keep or keep > 0 and keep % 1 == 0) then
+  local keep = c[4] and c[4] ~= '0' and (tonumber(c[4]) or 0)
+  if c[1] == arg[2] and c[2] == arg[4] and c[3] == arg[3] and (not keep or keep > 0 and keep % 1 == 0 and keep <= 3153600000000) then
     local now, rate, interval = arg[1], arg[2] + 0, arg[4] + 0
     if now == '0' then
       local t = call('TIME')
@@ -23,7 +24,7 @@ if not arg[8] then
     else
       now = now + 0
     end
-    local value, n = tonumber(pcall('GET', KEYS[2])), arg[6] + 0
+    local value, n = tonumber(pcall('GET', KEYS[2])), arg[7] + 0
     local ms = now / 1000
     local floor = ms - ms % 1
     local ceil = ms > floor and floor + 1 or floor
@@ -33,8 +34,12 @@ if not arg[8] then
       local head = pcall('ZRANGE', KEYS[3], '0', '0', 'WITHSCORES')
       local first, oldest = tonumber(head[2]), head[1]
       if first and first < ceil + 1 and first >= floor - interval + 1 and #oldest == 21 and struct.unpack('<I4', oldest, 18) >= n - value then
-        local away = (first - first % 1 + interval) * 1000 - now
-        if (arg[5] == '0' or away > arg[5] + 0) and not call('ZRANK', KEYS[3], arg[7]) then
+        local away, status, ok = (first - first % 1 + interval) * 1000 - now, 0, true
+        local since = now - arg[5]
+        if since < 0 or since >= 10000 then
+          status, ok = 3, call('ZCOUNT', KEYS[3], string.format('%d', ceil + 1), '+inf') == 0
+        end
+        if ok and (arg[6] == '0' or away > arg[6] + 0) and not call('ZRANK', KEYS[3], arg[8]) then
           if keep then
             local last = call('ZRANGE', KEYS[3], '-1', '-1', 'WITHSCORES')[2]
             local life = math.max(keep, last - last % 1 - floor + interval)
@@ -42,7 +47,7 @@ if not arg[8] then
             call('PEXPIRE', KEYS[2], life)
             call('PEXPIRE', KEYS[3], life)
           end
-          return struct.pack('<dddd', now, 0, away, value)
+          return struct.pack('<dddd', now, status, away, value)
         end
       end
     else
@@ -61,12 +66,12 @@ if not arg[8] then
         local second = ok and value <= rate and tonumber(call('ZRANGE', KEYS[3], gone, gone, 'WITHSCORES')[2])
         ok = second and second - second % interval == some[2] - some[2] % interval -- else it is time for an audit
       end
-      if ok and held > 0 and (rate <= 2000 or card < 2000) and call('ZADD', KEYS[3], 'NX', to, arg[7]) == 1 then
+      if ok and held > 0 and (rate <= 2000 or card < 2000) and call('ZADD', KEYS[3], 'NX', to, arg[8]) == 1 then
         value = value - n
         if gone > 0 then
           call('ZREMRANGEBYRANK', KEYS[3], 0, gone - 1)
           call('SET', KEYS[2], string.format('%.0f', value), 'KEEPTTL')
-        elseif pcall('DECRBY', KEYS[2], arg[6]) ~= value then
+        elseif pcall('DECRBY', KEYS[2], arg[7]) ~= value then
           call('SET', KEYS[2], string.format('%.0f', value), 'KEEPTTL') -- it was a number, but not as DECRBY reads it
         end
         if keep then

@@ -1,6 +1,6 @@
 -- Gives permits back, in order. Twin of internal/ledger/giveback.go.
 --
--- KEYS, ARGV 1 to 4: store.lua. Then for each return: how many permits, and the member of the grant or '' for the oldest ones.
+-- KEYS, ARGV 1 to 5: store.lua. Then for each return: how many permits, and the member of the grant or '' for the oldest ones.
 -- Reply: {0, now, rate, interval, healed}, then for each return how many it freed.
 
 local RELEASE_SLICE = 2048
@@ -54,7 +54,7 @@ end
 open(tonumber(ARGV[2]))
 local reply = {0, now, rate, interval, 0}
 local freed = 0
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
   local give = ARGV[i + 1] == '' and release or refund
   reply[#reply + 1] = give(tonumber(ARGV[i]), ARGV[i + 1])
   freed = freed + reply[#reply]

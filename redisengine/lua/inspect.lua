@@ -1,7 +1,7 @@
 -- Reads a limiter and a page of its ledger. Writes nothing.
 --
--- KEYS, ARGV 1 to 4: store.lua. ARGV[5] and [6] the page's cursor: a score in 1/1024 ms, and how many entries of that score to
--- skip; ARGV[7] how many entries.
+-- KEYS, ARGV 1 to 5: store.lua. ARGV[6] and [7] the page's cursor: a score in 1/1024 ms, and how many entries of that score to
+-- skip; ARGV[8] how many entries.
 -- Reply: {0, now, rate, interval, 0, type, keepAliveTime, PTTL, available}, then for each entry its score in 1/1024 ms and member.
 
 local refusal = check_config()
@@ -24,7 +24,7 @@ local m, score = entry_at(-1)
 if m and math.floor(score) > ceil and not early(m, score) then
   reply[9] = 0
 end
-local limit, cursor, skip = tonumber(ARGV[7]), tonumber(ARGV[5]) * STEP, tonumber(ARGV[6])
+local limit, cursor, skip = tonumber(ARGV[8]), tonumber(ARGV[6]) * STEP, tonumber(ARGV[7])
 if limit > 0 then
   if cursor < oldest then
     cursor, skip = oldest, 0

@@ -1,6 +1,6 @@
 -- Sets the line in order and says where the reservations of the caller are. Twin of internal/ledger/look.go.
 --
--- KEYS, ARGV 1 to 4: store.lua. Then the members.
+-- KEYS, ARGV 1 to 5: store.lua. Then the members.
 -- Reply: {0, now, rate, interval, healed}, then for each member the microseconds until its date; false: it is not there.
 
 local refusal = check_config()
@@ -9,7 +9,7 @@ if refusal then
 end
 local believed = tonumber(ARGV[2])
 open(believed)
-local asked = {unpack(ARGV, 5)}
+local asked = {unpack(ARGV, 6)}
 if wait then
   local mine = {}
   for i = 1, #asked do

@@ -47,8 +47,9 @@ local function with_permits(m, n)
   return string.sub(m, 1, -5) .. struct.pack('<I4', n)
 end
 
--- The member of an entry that stands for a run of grants of which m is the newest.
-local function merge(m, n)
-  local tail = string.sub(m, 8, 17)
-  return '\16SL\2\0\0\0' .. tail .. string.rep('\0', 10 - #tail) .. struct.pack('<I4', n)
+-- The member of an entry that stands for a run of grants of which m is the newest. What is random in m makes it
+-- different from others, and where m has too little of that, the salt.
+local function merge(m, n, salt)
+  local tail = string.sub(m, math.max(1, #m - 13), -5)
+  return '\16SL\2' .. struct.pack('<I3', salt) .. tail .. string.rep('\0', 10 - #tail) .. struct.pack('<I4', n)
 end

@@ -5,11 +5,11 @@
 -- KEYS[3] ledger (sorted set): score = date in ms, member = length byte, ID, permits (32 bits, little-endian)
 -- ARGV[1] now in microseconds; 0: by TIME
 -- ARGV[2] to [4] rate, mode and interval as the caller saw them last; a rate of -1: never. KEYS name the value and
---   the ledger of that mode.
+--   the ledger of that mode. ARGV[5] when a refusal to the caller last looked at the whole state, in microseconds; 0: never.
 --
 -- Replies begin with a code: 0 done, 1 no configuration, 2 another mode {2, mode}, 3 corrupt {3, index in KEYS, text}.
 
-local MAX_NUMBER = 9007199254740991
+local MAX_NUMBER, MAX_INTERVAL = 9007199254740991, 3153600000000
 
 local now = tonumber(ARGV[1])
 if now == 0 then
@@ -41,18 +41,18 @@ local function read_config()
     return {1}
   end
   rate, interval = tonumber(c[1] or ''), integer(c[2])
-  if not (rate and rate >= 1) then
-    return {3, 1, 'field rate is ' .. (c[1] or 'missing') .. ', not a number of permits of at least 1'}
+  if not (rate and rate >= 1 and rate < 9.3e18) then
+    return {3, 1, 'field rate is ' .. (c[1] or 'missing') .. ', not a number of permits from 1 on'}
   end
-  if not (interval and interval >= 1 and interval <= 3153600000000) then
+  if not (interval and interval >= 1 and interval <= MAX_INTERVAL) then
     return {3, 1, 'field interval is ' .. (c[2] or 'missing') .. ', not a number of milliseconds from 1 to 100 years'}
   end
-  rate = math.min(math.floor(rate), MAX_NUMBER)
+  rate = math.min(math.floor(rate), MAX_NUMBER) -- Java's Long.MAX_VALUE means no limit, and so does this
   if not c[3] then
     return {3, 1, 'field type is missing'}
   end
   mode = c[3] == '1' and 1 or 0
-  keep_alive = integer(c[4] or '0') or 0
+  keep_alive = math.max(0, math.min(integer(c[4] or '0') or 0, MAX_INTERVAL)) -- what makes no sense is none
 end
 
 -- read_config, and the reply also when the caller's mode is not the stored one.

@@ -1,6 +1,6 @@
 -- Decides takes, in order. Twin of internal/ledger/take.go, walk.go and compact.go.
 --
--- KEYS, ARGV 1 to 4: store.lua. Then for each take: how long it may wait in microseconds, its permits, its
+-- KEYS, ARGV 1 to 5: store.lua. Then for each take: how long it may wait in microseconds, its permits, its
 -- member.
 -- Reply: {0, now, rate, interval, healed}, then for each take: 0 refused, 1 granted or 2 more than the rate;
 -- the wait, the remaining permits, and the time to the reset. Times are microseconds.
@@ -175,7 +175,10 @@ local function merge_run(from, to)
     if n > 1 then
       _, score = entry_at(rank + n - 1)
       remove_ranks(rank, rank + n - 1)
-      add(score, merge(some[n], total))
+      local salt = 0
+      while not add(score, merge(some[n], total, salt)) do
+        salt = salt + 1
+      end
       fewer, to = fewer + n - 1, to - n + 1
     end
     rank = rank + 1
@@ -206,14 +209,14 @@ if refusal then
   return refusal
 end
 open(tonumber(ARGV[2]))
-for i = 5, #ARGV, 3 do
+for i = 6, #ARGV, 3 do
   decide(tonumber(ARGV[i]), tonumber(ARGV[i + 1]), ARGV[i + 2])
 end
 if wrote and rate > MAX_GRANTS then
   compact()
 end
+close()
 if decided then
-  close()
   used(wrote)
 end
 reply[3], reply[4], reply[5] = rate, interval, healed
