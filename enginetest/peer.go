@@ -24,7 +24,7 @@ func longLedger(size int) func(h Harness, t *testing.T) {
 		w.at = "a long ledger"
 		_, err := w.limiter().TrySetRate(t.Context(), sluice.Config{Rate: sluice.Per(2*peersTakes, time.Second)})
 		must(t, err)
-		w.fillAsPeer(random(t), size)
+		w.fillAsPeer(rand.New(rand.NewPCG(1, uint64(size))), size)
 
 		w.clock.move(time.Second / 2)
 		p := &peer{world: w}
