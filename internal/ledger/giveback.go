@@ -57,7 +57,7 @@ func (v *view) release(n int64) (freed int64) {
 		gone++
 	}
 	v.removeFirst(gone)
-	v.value += freed
+	v.credit(freed)
 	if rest := n - freed; rest > 0 && gone < len(grants) {
 		v.shrink(v.Entries[0].Score, v.Entries[0].Member, rest)
 		freed += rest
@@ -67,10 +67,13 @@ func (v *view) release(n int64) (freed int64) {
 
 func (v *view) shrink(score int64, m Member, n int64) {
 	v.remove(m)
-	v.value += int64(m.Permits)
-	m.Permits -= uint32(n)
-	if _, found := v.scores[m]; m.Permits > 0 && !found { // found: a take was resent after a part of it had been given back
-		v.Add(score, m)
-		v.value -= int64(m.Permits)
+	rest := m
+	switch rest.Permits -= uint32(n); {
+	case rest.Permits == 0:
+	case v.has(rest): // a take was resent after a part of it had been given back
+		n = int64(m.Permits)
+	default:
+		v.Add(score, rest)
 	}
+	v.credit(n)
 }

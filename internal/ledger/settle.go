@@ -53,14 +53,16 @@ func (v *view) settle(mine map[Member]bool, limit int) (changed bool) {
 	if rest := v.Entries[v.gone+len(window):]; len(rest) > 0 && s.last >= rest[0].Score {
 		return false
 	}
+	var freed int64
 	for _, m := range out {
 		v.remove(m)
-		v.value += int64(m.Permits)
+		freed += int64(m.Permits)
 	}
 	for _, e := range moves {
 		v.remove(e.Member)
 		v.Add(e.Score, e.Member)
 	}
+	v.credit(freed)
 	v.queue()
 	return len(out)+len(moves) > 0
 }

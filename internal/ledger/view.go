@@ -33,6 +33,13 @@ func (v *view) free() int64 { return v.value + v.back }
 // recount makes the value from the ledger.
 func (v *view) recount() { v.value = v.cfg.Rate - sum(v.Entries) }
 
+// credit adds to the value what has been taken out of the ledger. More than the rate shows that it was wrong.
+func (v *view) credit(n int64) {
+	if v.value += n; v.value > v.cfg.Rate {
+		v.recount()
+	}
+}
+
 // last is the score of the newest entry, 0 if there is none.
 func (v *view) last() int64 {
 	if n := len(v.Entries); n > 0 {

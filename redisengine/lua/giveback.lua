@@ -7,11 +7,11 @@ local RELEASE_SLICE = 2048
 
 local function shrink(score, m, n)
   remove_all({m})
-  value = value + permits(m)
   local rest = permits(m) - n
-  if rest > 0 and add(score, with_permits(m, rest)) then
-    value = value - rest
+  if rest > 0 and not add(score, with_permits(m, rest)) then -- a take was resent after a part of it had been given back
+    n = permits(m)
   end
+  credit(n)
 end
 
 local function refund(n, m)
@@ -39,7 +39,7 @@ local function release(n)
   if out > 0 then
     remove_first(out)
   end
-  value = value + freed
+  credit(freed)
   if part and n > freed then
     shrink(score_of(part), part, n - freed)
     freed = n

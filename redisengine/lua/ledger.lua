@@ -38,6 +38,14 @@ local function recount()
   value = rate - held_by(0, math.huge)
 end
 
+-- Credits the value with what has been taken out of the ledger. More than the rate shows that it was wrong.
+local function credit(n)
+  value = value + n
+  if value > rate then
+    recount()
+  end
+end
+
 local function ends()
   head, first = entry_at(0)
   newest, last = nil, 0

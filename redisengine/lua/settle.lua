@@ -64,7 +64,7 @@ local function settle(mine, limit)
   end
   remove_all(out)
   put_all(args)
-  value = value + freed
+  credit(freed)
   ends()
   queue()
 end

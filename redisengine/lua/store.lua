@@ -42,7 +42,7 @@ local function read_config()
   end
   rate, interval = tonumber(c[1] or ''), integer(c[2])
   if not (rate and rate >= 1 and rate < 9.3e18) then
-    return {3, 1, 'field rate is ' .. (c[1] or 'missing') .. ', not a number of permits from 1 on'}
+    return {3, 1, 'field rate is ' .. (c[1] or 'missing') .. ', not a number of permits of at least 1'}
   end
   if not (interval and interval >= 1 and interval <= MAX_INTERVAL) then
     return {3, 1, 'field interval is ' .. (c[2] or 'missing') .. ', not a number of milliseconds from 1 to 100 years'}
