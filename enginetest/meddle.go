@@ -104,6 +104,7 @@ func hset(w *world, s *step) string {
 	}
 	w.redis(args...)
 	w.meddled = true
+	w.keepAlive = w.keepAlive || slices.Contains(s.args, "keepAliveTime")
 	return ""
 }
 
