@@ -11,6 +11,7 @@ func (h Harness) laws(t *testing.T) {
 		{"1 2 5 6 hold in a random history", Harness.history},
 		{"3 a refusal leaves no trace", Harness.noTrace},
 		{"4 alive from any state", Harness.alive},
+		{"4 many dates that cannot be (P5c)", Harness.manyAhead},
 		{"7 bounded", Harness.bounded},
 		{"7 a release from a long ledger is quick (P2c, P18)", Harness.releaseFromMany},
 		{"7 a long ledger of a peer (P18)", longLedger(21)},
