@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/sluice-rate/sluice"
+	"github.com/sluice-rate/sluice/cmd/sluice/internal/store"
 )
 
 // acquire is the command that takes permits.
@@ -23,10 +24,11 @@ func (a *app) acquire() *cli.Command {
 			flag("n", "`1` how many permits: all of them or none (default 1)"),
 			flag("rate", "`3/5s` the rate of a limiter that has none yet; never changes one that has\n"+
 				"permits/interval: 3/5s, 100/m, 1000/1h30m, 10/d"),
-			flag("mode", "`overall|client` with -rate: one budget for all, or one for each client (default overall)"),
+			flag("mode", "`overall|client` with -rate: one budget for all, or one for each client\n"+
+				"(default overall)"),
 			flag("wait", "`10s` how long to wait for a turn (default: not at all)"),
-			flag("client", "`ID` who this is to a limiter with a budget for each client\n"+
-				"(default: somebody new in each run, with a budget of his own)"),
+			flag("client", "`ID` which client this is, where each has a budget of its own\n"+
+				"(default: a new one in each run, whose budget nobody has used)"),
 			redisFlag(),
 			outputFlag(),
 		},
@@ -62,7 +64,7 @@ func (a *app) runAcquire(ctx context.Context, c *cli.Command) error {
 	}
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return interrupted(s.Explain(err), limiter)
+		return interrupted(s, limiter, err)
 	case err != nil:
 		return explain(s, limiter, err)
 	case !d.Allowed:
@@ -86,9 +88,9 @@ func configureAndAcquire(ctx context.Context, l *sluice.Limiter, config sluice.C
 }
 
 // interrupted says what has become of the permits when the run was cut short with err.
-func interrupted(err error, limiter string) error {
+func interrupted(s *store.Store, limiter string, err error) error {
 	if errors.Is(err, sluice.ErrStoreUnavailable) {
-		return fmt.Errorf("interrupted; whether permits of %s were taken is unknown: %w", limiter, err)
+		return fmt.Errorf("interrupted; whether permits of %s were taken is unknown: %w", limiter, s.Explain(err))
 	}
 	return fmt.Errorf("interrupted; no permits of %s were taken", limiter)
 }
@@ -130,17 +132,19 @@ func (v acquireAnswer) String() string {
 	return fmt.Sprintf("allowed: %s; %s; receipt %s", what, left, v.Receipt)
 }
 
-const acquireDescription = `Takes permits of the limiter NAME if they are free, or, with -wait, as soon as it is this caller's turn. A turn that would
-come later than -wait allows is refused at once. Waiting callers of all processes are served in the order in which they came;
-Ctrl-C gives up the place.
+const acquireDescription = `Takes permits of the limiter NAME if they are free, or, with -wait, as soon as it is this
+caller's turn. A turn that would come later than -wait allows is refused at once. Callers
+of all processes wait in one line, first come first served; Ctrl-C leaves it.
 
-A limiter has to have a rate before it can be used: "sluice limiter set" gives it one, or -rate does on the way.
+A limiter has to have a rate before it can be used: "sluice limiter set" gives it one, or
+-rate does on the way.
 
 Examples:
   sluice acquire mail -rate 3/5s && send-mail
   sluice acquire mail -n 2 -wait 10s
   sluice acquire api -rate 100/m -mode client -client "$HOSTNAME"
   sluice acquire mail -o json
-    {"limiter":"mail","allowed":false,"permits":1,"remaining":0,"retry_after_ms":3204,"waited_ms":0,"receipt":""}
+    {"limiter":"mail","allowed":false,"permits":1,"remaining":0,"retry_after_ms":3204,
+     "waited_ms":0,"receipt":""}     in one line
 
 Exit status: 0 allowed, 2 refused, 1 error.`

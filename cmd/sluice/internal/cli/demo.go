@@ -39,6 +39,7 @@ func (a *app) demoOptions() demo.Options {
 	}
 }
 
-const demoDescription = `Three workers compete for 3 permits per 5 seconds, in this process, for some twenty seconds. On a terminal a picture shows the ledger as it
-slides, which permits are taken and until when, who waits, and what happened last; elsewhere each event is a line. NO_COLOR=1 does without
-colours.`
+const demoDescription = `Three workers compete for 3 permits per 5 seconds, in this process, for some twenty
+seconds. On a terminal a picture shows the ledger as it slides: which permits are taken and
+until when, who waits, and what has happened. Elsewhere each event is a line. With NO_COLOR
+set the picture has no colours.`

@@ -49,9 +49,9 @@ func (a *app) orHelp(action cli.ActionFunc) cli.ActionFunc {
 func (a *app) showHelp(c *cli.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %s\n", c.FullName(), c.Usage, usageLine(c))
-	if commands := c.VisibleCommands(); len(commands) > 0 {
-		rows := make([][2]string, 0, len(commands))
-		for _, sub := range commands {
+	if len(c.Commands) > 0 {
+		rows := make([][2]string, 0, len(c.Commands))
+		for _, sub := range c.Commands {
 			rows = append(rows, [2]string{sub.Name, sub.Usage})
 		}
 		b.WriteString("\nCommands:\n")
@@ -108,12 +108,5 @@ func table(b *strings.Builder, rows [][2]string) {
 	indent := "\n" + strings.Repeat(" ", width+5)
 	for _, row := range rows {
 		fmt.Fprintf(b, "  %-*s   %s\n", width, row[0], strings.ReplaceAll(row[1], "\n", indent))
-	}
-}
-
-// completeCommands offers the commands. The library's own function reads the arguments of the process instead.
-func completeCommands(_ context.Context, c *cli.Command) {
-	for _, sub := range c.VisibleCommands() {
-		fmt.Fprintf(c.Root().Writer, "%s:%s\n", sub.Name, sub.Usage)
 	}
 }

@@ -29,8 +29,8 @@ func (a *app) limiterSet() *cli.Command {
 		Description: limiterSetDescription,
 		Flags: []cli.Flag{
 			flag("rate", "`3/5s` permits/interval: 3/5s, 100/m, 1000/1h30m, 10/d; required"),
-			flag("mode", "`overall|client` one budget for all, or one for each client (default overall)"),
-			flag("keep-alive", "`1h` forget the limiter when nobody has used it for so long (default: never)"),
+			flag("mode", "`overall|client` one budget for all, or one for each client\n(default overall)"),
+			flag("keep-alive", "`1h` forget the limiter when nobody has used it for so long\n(default: never)"),
 			redisFlag(),
 			outputFlag(),
 		},
@@ -64,7 +64,10 @@ func (a *app) runLimiterSet(ctx context.Context, c *cli.Command) error {
 	if err == nil || errors.Is(err, sluice.ErrNotInitialized) || errors.Is(err, sluice.ErrCorrupt) {
 		err = l.SetRate(ctx, config) // which mends a configuration that makes no sense, or says why it cannot
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("interrupted; whether the rate of %s was stored is unknown", limiter)
+	case err != nil:
 		return explain(s, limiter, err)
 	}
 	return a.answer(json, newSetAnswer(limiter, had, before, config))
@@ -118,11 +121,11 @@ func describe(c sluice.Config) string {
 	return fmt.Sprintf("%v, mode %v, %s", c.Rate, c.Mode, kept)
 }
 
-const limiterSetDescription = `Stores the configuration of the limiter NAME, all of it: what is not said gets its default. All processes that use the name follow it from
-their next call on.
+const limiterSetDescription = `Stores the configuration of the limiter NAME, all of it: what is not said gets its
+default. All processes that use the name follow it from their next call on.
 
-If it differs from what is stored, the limiter begins anew: permits in use are forgotten, waiting callers keep their places. If it does
-not, nothing changes.
+If it differs from what is stored, the limiter begins anew: permits in use are forgotten,
+callers in line keep their places. If it does not differ, nothing changes.
 
 Examples:
   sluice limiter set mail -rate 3/5s

@@ -14,8 +14,8 @@ import (
 const urlVariable = "SLUICE_REDIS_URL"
 
 func redisFlag() cli.Flag {
-	return flag("redis", "`URL` where Redis is: redis://[user:password@]host[:port][/db], rediss:// for TLS,\n"+
-		"unix:///path, redis://host:port,host:port for a cluster\n"+
+	return flag("redis", "`URL` where Redis is: redis://[user:password@]host[:port][/db],\n"+
+		"rediss:// for TLS, unix:///path, redis://host:port,host:port for a cluster\n"+
 		"(default $"+urlVariable+", else "+store.DefaultURL+")")
 }
 
@@ -39,6 +39,12 @@ func (a *app) open(c *cli.Command) (*store.Store, error) {
 func explain(s *store.Store, limiter string, err error) error {
 	if errors.Is(err, sluice.ErrNotInitialized) {
 		return fmt.Errorf("limiter %q has no rate yet: give it one with -rate, or with: %s limiter set %s -rate 3/5s", limiter, program, limiter)
+	}
+	if e, ok := errors.AsType[*sluice.ExceedsRateError](err); ok {
+		return e // which names the limiter; what is around it names it again
+	}
+	if e, ok := errors.AsType[*sluice.CorruptError](err); ok {
+		return fmt.Errorf("limiter %q cannot be used: the key %q %s; if it is a limiter's, %s limiter set mends it, else take another name", limiter, e.Key, e.Problem, program)
 	}
 	return s.Explain(err)
 }

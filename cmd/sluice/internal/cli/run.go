@@ -11,9 +11,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The exit statuses of the program.
+// The exit statuses of the program, besides 0 for allowed or, of a command that does not take permits, for done.
 const (
-	exitAllowed = 0 // or, of a command that does not take permits: done
 	exitError   = 1
 	exitRefused = 2
 )
@@ -57,26 +56,33 @@ type app struct {
 // "sluice acquire NAME -h" as a question about NAME, and it prints and exits by itself.
 func (a *app) root() *cli.Command {
 	root := &cli.Command{
-		Name:                  program,
-		Usage:                 "rate limits that are shared through Redis",
-		Description:           rootDescription,
-		Commands:              []*cli.Command{a.acquire(), a.limiter(), a.demo(), a.version(), a.help()},
-		Flags:                 []cli.Flag{&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "say how the command is used"}},
-		HideHelp:              true,
-		HideVersion:           true,
-		EnableShellCompletion: true,
-		ShellComplete:         completeCommands,
-		Reader:                a.Stdin,
-		Writer:                a.Stdout,
-		ErrWriter:             a.Stderr,
-		ExitErrHandler:        func(context.Context, *cli.Command, error) {},
+		Name:           program,
+		Usage:          "rate limits that are shared through Redis",
+		Description:    rootDescription,
+		Commands:       []*cli.Command{a.acquire(), a.limiter(), a.demo(), a.version(), a.help()},
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "say how the command is used"}},
+		HideHelp:       true,
+		HideVersion:    true,
+		Reader:         a.Stdin,
+		Writer:         a.Stdout,
+		ErrWriter:      a.Stderr,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+
+		EnableShellCompletion:           true,
+		ConfigureShellCompletionCommand: a.completion,
 	}
-	_ = root.Walk(func(c *cli.Command) error {
+	a.adopt(root)
+	return root
+}
+
+// adopt gives a command and those below it our ways with -h, with bad usage, and with the shell's questions.
+func (a *app) adopt(c *cli.Command) {
+	_ = c.Walk(func(c *cli.Command) error {
 		c.OnUsageError = onUsageError
 		c.Action = a.orHelp(c.Action)
+		c.ShellComplete = a.complete
 		return nil
 	})
-	return root
 }
 
 // complain puts an error on Stderr, in one line that begins with the program's name.
@@ -85,14 +91,15 @@ func (a *app) complain(err error) {
 	fmt.Fprintf(a.Stderr, "%s: %s\n", program, strings.TrimPrefix(text, program+": "))
 }
 
-const rootDescription = `A limiter is a name with a rate, such as 3 permits per 5 seconds. Whoever uses the name shares the rate: shell
-scripts through this program, Go programs through the library, Java programs through Redisson's RRateLimiter.
+const rootDescription = `A limiter is a name with a rate, such as 3 permits per 5 seconds. Whoever uses the
+name shares the rate: shell scripts through this program, Go programs through the
+library, Java programs through Redisson's RRateLimiter.
 
-Redis is at -redis URL, else at the URL in the environment variable SLUICE_REDIS_URL, else at
-redis://127.0.0.1:6379.
+Redis is where -redis says, else where the environment variable SLUICE_REDIS_URL
+says, else at redis://127.0.0.1:6379.
 
 Examples:
-  sluice demo                               a limiter at work, in this terminal; needs no Redis
+  sluice demo                               a limiter at work; needs no Redis
   sluice acquire mail -rate 3/5s && send    at most 3 in 5 s, all callers together
   sluice acquire mail -wait 10s && send     wait for a permit if need be
   sluice limiter set mail -rate 100/m       give it another rate

@@ -149,7 +149,7 @@ func (w state) doing(now time.Duration) string {
 	case refused:
 		return fmt.Sprintf("was refused %d, to be had in %s", w.permits, seconds(left))
 	case gaveBack:
-		return "works, and gave back what it does not need"
+		return fmt.Sprintf("works, has given %d back", w.permits)
 	case wentHome:
 		return "has gone home"
 	}

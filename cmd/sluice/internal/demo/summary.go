@@ -22,7 +22,7 @@ func (w *witness) summary() string {
 	}
 	row(&b, "all", all)
 	fmt.Fprintf(&b, "\nThe fullest %v held %d permits; the rate is %v. All of them are free again.\n", w.rate.Interval, fullest(w.spans), w.rate)
-	fmt.Fprintf(&b, "The same across processes, through Redis: sluice acquire NAME -rate %v -wait 10s\n", w.rate)
+	fmt.Fprintf(&b, "Across processes, through Redis: sluice acquire NAME -rate %v -wait 10s\n", w.rate)
 	return b.String()
 }
 

@@ -39,15 +39,19 @@ func (s *Store) cause(err error) string {
 
 // remedy is what to do about an error reply, where that is known.
 func remedy(reply string) string {
+	const password = "; give it a user and password in the URL: redis://user:password@host:port"
 	switch code, _, _ := strings.Cut(reply, " "); code {
 	case "NOAUTH", "WRONGPASS":
-		return "; give it a user and password in the URL: redis://user:password@host:port"
+		return password
 	case "NOPERM":
 		return "; this user needs the right to run scripts (EVAL, EVALSHA) on the limiter's keys"
 	case "MOVED", "ASK", "CLUSTERDOWN":
 		return "; for a cluster, name several of its nodes: redis://host:port,host:port"
 	case "READONLY":
 		return "; it is a replica: name the master"
+	}
+	if strings.Contains(reply, "unauthenticated") { // what it says to a long command
+		return password
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ const DefaultURL = "redis://127.0.0.1:6379"
 
 // Patience is how long one call may take, connecting included, unless the URL sets dial_timeout or read_timeout. Somebody sits
 // in front of the terminal: an answer after three seconds is no better than none.
-const Patience = 2500 * time.Millisecond
+const Patience = 2 * time.Second
 
 // Store is an engine in a Redis.
 type Store struct {
@@ -30,7 +30,8 @@ type Store struct {
 	client io.Closer
 }
 
-// Open makes the store of a URL: see Parse for its forms. It does not connect.
+// Open makes the store of a URL: redis://, rediss:// with TLS, or unix://, with the query parameters of go-redis; several hosts with commas
+// between them are nodes of one cluster. It does not connect.
 func Open(url string) (*Store, error) {
 	t, err := parse(url)
 	if err != nil {

@@ -1,0 +1,102 @@
+package cli_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestHelp_is_the_same_however_it_is_asked_for(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		file string
+		asks []string
+	}{
+		{"help.txt", []string{"", "help", "-h", "-help", "--help"}},
+		{"help-acquire.txt", []string{"help acquire", "acquire -h", "acquire --help", "acquire mail -h", "acquire -n 2 -h mail", "-h acquire"}},
+		{"help-limiter.txt", []string{"help limiter", "limiter -h"}},
+		{"help-limiter-set.txt", []string{"help limiter set", "limiter set -h", "limiter set mail -rate 3/5s -help"}},
+		{"help-demo.txt", []string{"help demo", "demo -h"}},
+	}
+	for _, tt := range tests {
+		for _, ask := range tt.asks {
+			r := run(t.Context(), nowhere, strings.Fields(ask)...)
+			if r.status != 0 || r.stderr != "" {
+				t.Errorf("sluice %s: exit status %d, stderr %q, want 0 and nothing", ask, r.status, r.stderr)
+			}
+			golden(t, filepath.Join("testdata", tt.file), r.stdout)
+		}
+	}
+}
+
+// golden compares with a file, or rewrites it. No line is wider than a terminal.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	for line := range strings.Lines(got) {
+		if len(line) > 101 {
+			t.Errorf("%s: a line of %d characters: %s", path, len(line), line)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; if that is right, run the test with -update:\n%s", path, got)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	r := run(t.Context(), nowhere, "version")
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "sluice ") || !strings.Contains(r.stdout, "go1.") {
+		t.Errorf("exit status %d, stdout %q", r.status, r.stdout)
+	}
+	m := object(t, run(t.Context(), nowhere, "version", "-o", "json").stdout)
+	for _, field := range []string{"version", "go", "platform"} {
+		if s, _ := m[field].(string); s == "" {
+			t.Errorf("%s is %v, want a text", field, m[field])
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		typed string
+		want  []string // what is offered
+	}{
+		{"", []string{"acquire", "limiter", "demo", "version", "help", "completion"}},
+		{"-", []string{"-help"}},
+		{"acquire -", []string{"-n", "-rate", "-mode", "-wait", "-client", "-redis", "-o"}},
+		{"acquire mail -r", []string{"-n", "-rate", "-mode", "-wait", "-client", "-redis", "-o"}},
+		{"limiter", []string{"set"}},
+		{"limiter set mail -k", []string{"-rate", "-mode", "-keep-alive", "-redis", "-o"}},
+		{"acquire mail", nil},
+	}
+	for _, tt := range tests {
+		r := run(t.Context(), nowhere, append(strings.Fields(tt.typed), "--generate-shell-completion")...)
+		var got []string
+		for line := range strings.Lines(r.stdout) {
+			word, _, _ := strings.Cut(line, ":")
+			got = append(got, word)
+		}
+		if strings.Join(got, " ") != strings.Join(tt.want, " ") {
+			t.Errorf("%q: %q is offered, want %q", tt.typed, got, tt.want)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "pwsh"} {
+		if r := run(t.Context(), nowhere, "completion", shell); r.status != 0 || r.stdout == "" || r.stderr != "" {
+			t.Errorf("completion %s: exit status %d, %d bytes, stderr %q", shell, r.status, len(r.stdout), r.stderr)
+		}
+	}
+}

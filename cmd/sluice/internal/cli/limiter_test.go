@@ -1,0 +1,75 @@
+package cli_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluice-rate/sluice"
+)
+
+func TestLimiterSet_says_what_it_changed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tests := []struct {
+		args []string
+		text string
+		want sluice.Config
+	}{
+		{
+			[]string{"-rate", "3/5s"},
+			"mail: 3/5s, mode overall, kept for ever (new)\n",
+			sluice.Config{Rate: sluice.Per(3, 5*time.Second)},
+		},
+		{
+			[]string{"-rate", "3/5s"},
+			"mail: 3/5s, mode overall, kept for ever (as before; nothing changed)\n",
+			sluice.Config{Rate: sluice.Per(3, 5*time.Second)},
+		},
+		{
+			[]string{"-rate", "100/m", "-keep-alive", "90m"},
+			"mail: 100/1m, mode overall, forgotten when unused for 1h30m0s (before: 3/5s, mode overall, kept for ever)\n",
+			sluice.Config{Rate: sluice.Per(100, time.Minute), KeepAlive: 90 * time.Minute},
+		},
+		{
+			[]string{"-rate", "10/d", "-mode", "client"},
+			"mail: 10/24h, mode client, kept for ever (before: 100/1m, mode overall, forgotten when unused for 1h30m0s)\n",
+			sluice.Config{Rate: sluice.Per(10, 24*time.Hour), Mode: sluice.PerClient},
+		},
+	}
+	for _, tt := range tests {
+		r := w.want(0, append([]string{"limiter", "set", "mail"}, tt.args...)...)
+		if r.stdout != tt.text || r.stderr != "" {
+			t.Errorf("%q: stdout %q, stderr %q, want %q", tt.args, r.stdout, r.stderr, tt.text)
+		}
+		if got := w.config("mail"); got != tt.want {
+			t.Errorf("%q: the configuration is %v, want %v", tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestLimiterSet_json(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	want := map[string]any{
+		"limiter": "mail", "rate": "3/5s", "permits": 3.0, "interval_ms": 5000.0, "mode": "client", "keep_alive_ms": 3_600_000.0, "changed": true,
+	}
+	args := []string{"limiter", "set", "-o", "json", "-rate", "3/5s", "mail", "-mode", "client", "-keep-alive", "1h"}
+	wantFields(t, object(t, w.want(0, args...).stdout), want)
+	want["changed"] = false
+	wantFields(t, object(t, w.want(0, args...).stdout), want)
+}
+
+func TestLimiterSet_begins_anew_only_if_something_differs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(0, "limiter", "set", "mail", "-rate", "3/1h")
+	w.want(0, "acquire", "mail", "-n", "2")
+	w.want(0, "limiter", "set", "mail", "-rate", "3/1h")
+	if n := w.available("mail"); n != 1 {
+		t.Errorf("%d available, want 1: nothing has changed", n)
+	}
+	w.want(0, "limiter", "set", "mail", "-rate", "5/1h")
+	if n := w.available("mail"); n != 5 {
+		t.Errorf("%d available, want 5", n)
+	}
+}
