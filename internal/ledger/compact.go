@@ -16,6 +16,10 @@ func (v *view) compact() {
 			return
 		}
 	}
+	if grants > mergeSlice+fresh { // a peer's, or those of a crowd that has waited
+		v.mergeRun(0, mergeSlice)
+		return
+	}
 	start := v.newestMerged(grants - fresh)
 	fewer := v.mergeRun(start, grants-fresh)
 	if start > 0 && grants-fewer > maxGrants-fresh/2 {

@@ -25,6 +25,7 @@ const (
 	buckets     = 1000 // … to at most one entry for each 1/1000 of the interval …
 	fresh       = 512  // … except for so many of the newest, which keep their receipts
 	maxPermits  = 1<<32 - 1
+	mergeSlice  = 3000 // entries that are merged in one step
 	expirySlice = 2048 // expired entries that are taken out in one step
 	healSlice   = 256  // entries that are searched at once for dates that cannot be …
 	healBudget  = 1024 // … and about how many are put right in one step

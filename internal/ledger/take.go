@@ -82,7 +82,7 @@ func (v *view) again(score int64) Answer {
 }
 
 func (v *view) answer(status Status, wait int64) Answer {
-	a := Answer{Status: status, Wait: wait, Reset: max(0, (v.last()/ticks+v.cfg.Interval)*1000-v.now)}
+	a := Answer{Status: status, Wait: wait, Reset: max(0, (v.end()+v.cfg.Interval)*1000-v.now)}
 	if !v.wait {
 		a.Remaining = max(0, v.free())
 	}

@@ -49,7 +49,23 @@ func (v *view) last() int64 {
 }
 
 // queue finds out whether callers wait in line.
-func (v *view) queue() { v.wait = v.last()/ticks > v.ceil }
+func (v *view) queue() { v.wait = v.end() > v.ceil }
+
+// date is from when on an entry counts: from now on, if it is dated where it cannot be and has not been pulled back yet.
+func (v *view) date(e Entry) int64 {
+	if v.early(e) {
+		return v.ceil
+	}
+	return e.Date()
+}
+
+// end is the date of the newest entry, 0 if there is none.
+func (v *view) end() int64 {
+	if n := len(v.Entries); n > 0 {
+		return v.date(v.Entries[n-1])
+	}
+	return 0
+}
 
 // expired reports whether an entry has left the window.
 func (v *view) expired(e Entry) bool { return e.Date() <= v.floor-v.cfg.Interval }

@@ -17,7 +17,7 @@ func (v *view) walk(n int64) (date int64, ok bool) {
 				return 0, false
 			}
 			if missing -= int64(e.Permits); missing <= 0 {
-				return e.Date(), true
+				return v.date(e), true
 			}
 		}
 	} else {
@@ -29,7 +29,7 @@ func (v *view) walk(n int64) (date int64, ok bool) {
 				return 0, false
 			}
 			if keep -= int64(e.Permits); keep < 0 {
-				return e.Date(), true
+				return v.date(e), true
 			}
 		}
 	}

@@ -4,7 +4,7 @@
 local STEP = 1 / 1024 -- scores are dates with ten binary places
 local LOOK_PERIOD = 1000
 local MAX_GRANTS, BUCKETS, FRESH, MAX_PERMITS = 2000, 1000, 512, 4294967295
-local EXPIRY_SLICE, HEAL_SLICE, HEAL_BUDGET, SETTLE_SLICE = 2048, 256, 1024, 2560
+local EXPIRY_SLICE, MERGE_SLICE, HEAL_SLICE, HEAL_BUDGET, SETTLE_SLICE = 2048, 3000, 256, 1024, 2560
 
 local stored, value         -- what is in KEYS[2]; the rate less all entries
 local head, first           -- the oldest entry and its score; nil when there is none
@@ -54,12 +54,22 @@ local function ends()
   end
 end
 
-local function queue()
-  wait = math.floor(last) > ceil
-end
-
 local function early(m, score)
   return math.floor(score) > ceil + patience(m)
+end
+
+-- From when on an entry counts: from now on, if it is dated where it cannot be and has not been pulled back yet.
+local function date_of(m, score)
+  return early(m, score) and ceil or math.floor(score)
+end
+
+-- The date of the newest entry, 0 if there is none.
+local function end_date()
+  return newest and date_of(newest, last) or 0
+end
+
+local function queue()
+  wait = end_date() > ceil
 end
 
 local function pull_back(from, to)

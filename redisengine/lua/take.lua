@@ -28,7 +28,7 @@ local function walk(n)
       end
       missing, rank = missing - permits(head), 1
       if missing <= 0 then
-        return math.floor(first)
+        return date_of(head, first)
       end
     end
     repeat
@@ -40,7 +40,7 @@ local function walk(n)
         end
         missing, rank = missing - permits(some[i]), rank + 1
         if missing <= 0 then
-          return math.floor(score)
+          return date_of(some[i], score)
         end
       end
       size = 256
@@ -56,7 +56,7 @@ local function walk(n)
         end
         keep, rank = keep - permits(some[i]), rank - 1
         if keep < 0 then
-          return math.floor(score)
+          return date_of(some[i], score)
         end
       end
       size = 256
@@ -99,7 +99,7 @@ local function answer(status, away)
   local n = #reply
   reply[n + 1], reply[n + 2] = status, away
   reply[n + 3] = wait and 0 or math.max(0, free())
-  reply[n + 4] = math.max(0, (math.floor(last) + interval) * 1000 - now)
+  reply[n + 4] = math.max(0, (end_date() + interval) * 1000 - now)
 end
 
 local function again(score)
@@ -196,6 +196,10 @@ local function compact()
     if grants <= MAX_GRANTS then
       return
     end
+  end
+  if grants > MERGE_SLICE + FRESH then -- a peer's, or those of a crowd that has waited
+    merge_run(0, MERGE_SLICE)
+    return
   end
   local start = newest_merged(grants - FRESH)
   local fewer = merge_run(start, grants - FRESH)
