@@ -42,8 +42,8 @@ func (c *Client) Limiter(name string) *Limiter {
 	return l
 }
 
-// take asks the engine for one take. When ctx ends before the answer comes, the take may have run; it is
-// given back. One that has not even reached the store by then is not seen by that, and returns after the interval.
+// take asks the engine for one take. When ctx ends before the answer comes, the take may have run, or may yet; it is
+// given back.
 func (c *Client) take(ctx context.Context, t Take) (Decision, error) {
 	answers, err := c.engine.Take(ctx, []Take{t})
 	if err == nil {

@@ -9,7 +9,6 @@ import (
 const (
 	giveBackTimeout = 2 * time.Second // a clean-up has a deadline of its own: the caller's has passed
 	giveBackAtOnce  = 256             // returns in one round trip
-	giveBackQueue   = 100_000         // returns that are remembered while the store does not answer
 )
 
 // returns gathers what callers who leave give back: while one trip is under way, those who come meanwhile wait for it
@@ -40,29 +39,10 @@ func (ln *line) giveBack(ctx context.Context, receipt Receipt) error {
 	return <-mine.done
 }
 
-// giveBackLater gives back what may or may not have been taken, since the caller's context ended before the answer came.
-// The caller does not wait for it: the store may well be hung. The goroutine ends when nothing is left to give back;
-// there is one a limiter at most.
-func (c *Client) giveBackLater(ctx context.Context, key Key, receipt Receipt) {
-	ln := c.hold(key)
-	if !ln.returns.add(pendingReturn{receipt, make(chan error, 1)}) {
-		ln.drop()
-		return
-	}
-	go func() {
-		defer ln.drop()
-		ln.giveBackAll(context.WithoutCancel(ctx))
-	}()
-}
-
 // add puts a return into the queue and reports whether the caller has to make the trips.
 func (r *returns) add(p pendingReturn) (lead bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.pending) >= giveBackQueue { // the oldest has waited longest, and comes back by itself soonest
-		r.pending[0].done <- ErrStoreUnavailable
-		r.pending = r.pending[1:]
-	}
 	r.pending = append(r.pending, p)
 	lead = !r.busy
 	r.busy = true

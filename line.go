@@ -19,6 +19,7 @@ type line struct {
 	stop    context.CancelFunc // ends the goroutine that looks; nil when there is none
 	looking sync.Mutex         // held for the length of a look: one at a time
 	returns returns
+	doubts  doubts
 }
 
 // waiter is one caller in the line. Its fields are guarded by line.mu.

@@ -11,7 +11,8 @@ import (
 // until then. It embeds the decision: Allowed says whether there is a reservation at all.
 //
 // Its date is firm: unlike those who wait in Acquire, it does not move up when others leave, nor back when the rate is
-// lowered, since nobody knows when its holder will look at it again.
+// lowered, since nobody knows when its holder will look at it again. Those who come later stay behind it, even when
+// permits come back in the meantime: first come, first served. So reserve for seconds, not for days, and Cancel what is not used.
 type Reservation struct {
 	Decision
 	l   *Limiter
