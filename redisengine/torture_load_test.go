@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,18 +46,18 @@ const (
 var limiters = []*limiterSpec{
 	// More grants in the window than a ledger holds, so they are merged.
 	{name: "hot", config: config(24_000/tortureEase, 2*time.Second), callers: 24, most: 5,
-		acts: []act{try, acquire, acquire, acquire, acquire, acquire, patient, patient, reserve}, refund: 2, release: 1},
+		acts: []act{try, acquire, acquire, acquire, acquire, acquire, patient, patient, reserve}, refund: 2},
 	// A short window, and a line that is many windows long.
 	{name: "small", config: config(10, 10*time.Millisecond), callers: 14, most: 5,
 		acts: []act{try, acquire, acquire, acquire, patient, cancel}, refund: 3},
 	// A budget for each process.
 	{name: "own", config: sluice.Config{Rate: sluice.Per(700/tortureEase, 500*time.Millisecond), Mode: sluice.PerClient}, callers: 14, most: 5,
-		acts: []act{try, acquire, acquire, acquire, acquire, patient, cancel, reserve}, refund: 3},
+		acts: []act{try, acquire, acquire, acquire, acquire, patient, reserve}, refund: 3, release: 1},
 	// A rate that goes up and down, and waits that are longer than a look period, so that dates move.
-	{name: "varied", config: config(800, time.Second), callers: 40, most: 5,
+	{name: "varied", config: config(1600, time.Second), callers: 80, most: 5,
 		others: []sluice.Rate{
-			sluice.Per(1500, time.Second), sluice.Per(300, time.Second), sluice.Per(700, 500*time.Millisecond), sluice.Per(100, 250*time.Millisecond),
-			sluice.Per(3000, 2*time.Second), sluice.Per(4, 20*time.Millisecond), sluice.Per(2500, time.Second),
+			sluice.Per(3000, time.Second), sluice.Per(600, time.Second), sluice.Per(700, 500*time.Millisecond), sluice.Per(200, 250*time.Millisecond),
+			sluice.Per(5000, 2*time.Second), sluice.Per(4, 20*time.Millisecond), sluice.Per(2500, time.Second), sluice.Per(1200, 2*time.Second),
 		},
 		acts: []act{try, acquire, acquire, acquire, acquire, patient, cancel, reserve}, refund: 3},
 }
@@ -95,7 +96,7 @@ func tortured(t *testing.T) {
 	for _, spec := range limiters {
 		records[spec.name] = newRecord(t, a, spec)
 	}
-	client := sluice.New(sights{redisengine.New(stampedConn{conn}, nil), records}, sluice.WithClientID(clientID(a.Part)),
+	client := sluice.New(recorder{redisengine.New(stampedConn{conn}, nil), records}, sluice.WithClientID(clientID(a.Part)),
 		sluice.WithClock(func() time.Time { return time.Now().Add(off) }))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -126,7 +127,7 @@ func tortured(t *testing.T) {
 	}
 	callers.Wait()
 	fmt.Printf("%s%d\n", progress, l.granted.Load())
-	summary{Unknown: l.unknown.Load(), Failed: l.failures.Load(), Clock: off, Control: control.stop()}.write(t, a)
+	summary{Unknown: l.unknown(), Failed: l.failures.Load(), Clock: off, Control: control.stop()}.write(t, a)
 }
 
 // load is what the callers of one process share.
@@ -134,8 +135,23 @@ type load struct {
 	assignment
 	t        *testing.T
 	granted  atomic.Int64
-	unknown  atomic.Int64 // takes that were cancelled before the answer came: they may have run
 	failures atomic.Int64 // calls that failed since the server did not answer
+	lost     sync.Map     // of each limiter, how many takes were cancelled before the answer came: they may have run
+}
+
+func (l *load) lose(limiter string) {
+	n, _ := l.lost.LoadOrStore(limiter, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+}
+
+// unknown is of how many takes of each limiter it is not known whether they ran.
+func (l *load) unknown() map[string]int64 {
+	all := make(map[string]int64)
+	l.lost.Range(func(limiter, n any) bool {
+		all[limiter.(string)] = n.(*atomic.Int64).Load()
+		return true
+	})
+	return all
 }
 
 // caller is one goroutine that takes.
@@ -146,6 +162,8 @@ type caller struct {
 	record  *record
 	rng     *rand.Rand
 	who     string
+
+	receipts []sluice.Receipt // of the last grants, oldest first, that were not given back
 }
 
 // live takes until ctx ends. For the first interval it takes its time, as much as the rate gives to each: a window that is
@@ -231,17 +249,9 @@ func (c *caller) took(ctx context.Context, d sluice.Decision, err error) error {
 	if c.Victim {
 		return nil
 	}
+	c.receipts = append(c.receipts, d.Receipt)
 	if c.rng.IntN(100) < c.refund {
-		n := 1 + c.rng.Int64N(d.Permits)
-		call, at := withStamp(context.WithoutCancel(ctx))
-		freed, _, err := c.limiter.RefundN(call, d.Receipt, n)
-		if err != nil {
-			freed, *at = n, d.At.UnixMicro() // it may have run; to say that it has makes no window fuller
-		}
-		if freed > 0 {
-			c.record.write(oracle.Return{At: *at, ID: id, Permits: freed})
-		}
-		if err != nil {
+		if err := c.giveBack(ctx); err != nil {
 			return err
 		}
 	}
@@ -258,12 +268,30 @@ func (c *caller) took(ctx context.Context, d sluice.Decision, err error) error {
 	return nil
 }
 
+// giveBack gives one of the last grants back, whole or in part. It may have left the window by then, or have been merged.
+func (c *caller) giveBack(ctx context.Context) error {
+	c.receipts = c.receipts[max(0, len(c.receipts)-30):]
+	i := c.rng.IntN(len(c.receipts))
+	receipt := c.receipts[i]
+	c.receipts = slices.Delete(c.receipts, i, i+1)
+	n := 1 + c.rng.Int64N(receipt.Permits())
+	call, at := withStamp(context.WithoutCancel(ctx))
+	freed, _, err := c.limiter.RefundN(call, receipt, n)
+	if err != nil {
+		freed, *at = n, time.Now().UnixMicro() // it may have run; to say that it has makes no window fuller
+	}
+	if freed > 0 {
+		c.record.write(oracle.Return{At: *at, ID: idOf(receipt), Permits: freed})
+	}
+	return err
+}
+
 // fail sorts errors: that a caller was cancelled is none, nor that the rate has become too low for him.
 func (c *caller) fail(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		if errors.Is(err, sluice.ErrStoreUnavailable) {
-			c.unknown.Add(1)
+			c.lose(c.name)
 		}
 	case errors.Is(err, sluice.ErrExceedsRate):
 		c.rest(ctx, 20*time.Millisecond)

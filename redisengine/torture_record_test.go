@@ -2,12 +2,12 @@ package redisengine_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +20,7 @@ import (
 // record is the file in which a process notes what happened to one limiter. It is flushed often, so that one that
 // is killed leaves most of it.
 type record struct {
+	*limiterSpec
 	t       *testing.T
 	mu      sync.Mutex
 	w       *bufio.Writer
@@ -31,18 +32,29 @@ type record struct {
 // a round trip later, and may have gone on in the meantime, at the date that it knew. The date that counts is the store's.
 const unsure = 3 * time.Second
 
+// unsureVictim is the same for a process that will be killed, and takes its last moments with it.
+const unsureVictim = 200 * time.Millisecond
+
+func recordName(dir string, l *limiterSpec, part int) string {
+	return filepath.Join(dir, fmt.Sprintf("%s.%s.txt", l.name, clientID(part)))
+}
+
 func newRecord(t *testing.T, a assignment, l *limiterSpec) *record {
 	t.Helper()
-	f, err := os.Create(filepath.Join(a.Dir, fmt.Sprintf("%s.%s.txt", l.name, clientID(a.Part))))
+	f, err := os.Create(recordName(a.Dir, l, a.Part))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &record{t: t, w: bufio.NewWriterSize(f, 1<<16), sighted: make(map[string]int64)}
+	r := &record{limiterSpec: l, t: t, w: bufio.NewWriterSize(f, 1<<16), sighted: make(map[string]int64)}
+	wait := unsure
+	if a.Victim {
+		wait = unsureVictim
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { // until the test ends
 		for ctx.Err() == nil {
 			time.Sleep(50 * time.Millisecond)
-			r.flush(time.Now().Add(-unsure))
+			r.flush(time.Now().Add(-wait))
 		}
 	}()
 	t.Cleanup(func() {
@@ -88,44 +100,43 @@ func (r *record) flush(before time.Time) {
 	_ = r.w.Flush() // an error stays and shows at the next write
 }
 
-// sights is an engine that notes where looks see reservations.
-type sights struct {
+// recorder is an engine that notes where looks see reservations.
+type recorder struct {
 	sluice.Engine
 	records map[string]*record // by the name of the limiter
 }
 
-func (s sights) Look(ctx context.Context, key sluice.Key, receipts []sluice.Receipt) ([]sluice.Sight, error) {
-	seen, err := s.Engine.Look(ctx, key, receipts)
-	if r := s.records[key.Limiter]; err == nil && r != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for i, receipt := range receipts {
-			if !seen[i].Gone {
-				r.sighted[idOf(receipt)] = seen[i].At.UnixMicro()
-			}
+// Take has takes finish that are under way when the process stops, on limiters whose callers are not cancelled before
+// that: what the store says is free can then be compared with the record at once.
+func (r recorder) Take(ctx context.Context, takes []sluice.Take) ([]sluice.Answer, error) {
+	if !slices.Contains(r.records[takes[0].Key.Limiter].acts, cancel) {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return r.Engine.Take(ctx, takes)
+}
+
+func (r recorder) Look(ctx context.Context, key sluice.Key, receipts []sluice.Receipt) ([]sluice.Sight, error) {
+	seen, err := r.Engine.Look(ctx, key, receipts)
+	if err != nil {
+		return nil, err
+	}
+	record := r.records[key.Limiter]
+	record.mu.Lock()
+	defer record.mu.Unlock()
+	for i, receipt := range receipts {
+		if !seen[i].Gone {
+			record.sighted[idOf(receipt)] = seen[i].At.UnixMicro()
 		}
 	}
-	return seen, err
+	return seen, nil
 }
 
 // idOf names a grant; what is left of one that was given back in part has the same name.
 func idOf(r sluice.Receipt) string { return fmt.Sprintf("%x", r.ID()) }
 
-// mend takes off the line in the midst of which a process was killed.
-func mend(t *testing.T, name string) {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err == nil {
-		err = os.WriteFile(name, text[:bytes.LastIndexByte(text, '\n')+1], 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // summary is what a process says in the end.
 type summary struct {
-	Unknown int64 // takes of which it does not know whether they ran
+	Unknown map[string]int64 // of each limiter, how many takes it does not know to have run or not
 	Failed  int64
 	Clock   time.Duration   // how far off its clock was
 	Control []time.Duration // how late a plain timer and a round trip were, each time

@@ -97,24 +97,24 @@ func permitsOf(member string) int64 {
 	return int64(binary.LittleEndian.Uint32([]byte(member[len(member)-4:])))
 }
 
-// audit compares the value of a limiter with its ledger, in one moment. id is the client whose they are; "" for what
-// all share.
-func audit(ctx context.Context, conn *redistest.Conn, name, id string) error {
+// audit compares the value of a limiter with its ledger, in one moment, and says what is wrong. id is the client whose
+// they are; "" for what all share.
+func audit(ctx context.Context, conn *redistest.Conn, name, id string) (problem string, err error) {
 	value, permits := "{"+name+"}:value", "{"+name+"}:permits"
 	if id != "" {
 		value, permits = value+":"+id, permits+":"+id
 	}
 	replies, err := transaction(ctx, conn, []any{"HGET", name, "rate"}, []any{"GET", value}, []any{"TIME"}, []any{"ZRANGE", permits, 0, -1, "WITHSCORES"})
 	if err != nil {
-		return err
+		return "", err
 	}
 	rate, err := strconv.ParseInt(fmt.Sprint(replies[0]), 10, 64)
 	if err != nil {
-		return err
+		return "", err
 	}
 	now, err := micros(replies[2])
 	if err != nil {
-		return err
+		return "", err
 	}
 	entries, _ := replies[3].([]any)
 	var held int64
@@ -122,26 +122,26 @@ func audit(ctx context.Context, conn *redistest.Conn, name, id string) error {
 	for i := 0; i < len(entries); i += 2 {
 		member, _ := entries[i].(string)
 		if len(member) != memberSize {
-			return fmt.Errorf("entry %q is not of this library", member)
+			return fmt.Sprintf("entry %q is not of this library", member), nil
 		}
 		held += permitsOf(member)
 		score, err := strconv.ParseFloat(fmt.Sprint(entries[i+1]), 64)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if score*1000 <= float64(now) {
 			grants++
 		}
 	}
 	if replies[1] == nil && len(entries) == 0 {
-		return nil // not used yet
+		return "", nil // not used yet
 	}
 	if is := fmt.Sprint(replies[1]); is != strconv.FormatInt(rate-held, 10) {
-		return fmt.Errorf("law 2: the value is %s with %d permits in the ledger and a rate of %d", is, held, rate)
+		return fmt.Sprintf("law 2: the value is %s with %d permits in the ledger and a rate of %d", is, held, rate), nil
 	}
 	// Waiters whose date has come are grants, and nothing is merged before the next take.
 	if grants > mostGrants+parts*mostCallers {
-		return fmt.Errorf("law 7: %d grants in the ledger", grants)
+		return fmt.Sprintf("law 7: %d grants in the ledger", grants), nil
 	}
-	return nil
+	return "", nil
 }

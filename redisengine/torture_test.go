@@ -40,7 +40,7 @@ func TestTorture(t *testing.T) {
 	if grants == 0 {
 		grants = 60_000 / tortureEase / tortureEase
 	}
-	r := startTorture(t, redistest.Start(t), nil)
+	r := startTorture(t, redistest.Start(t))
 	r.await(grants)
 	r.stop()
 	r.judge(grants)
@@ -62,16 +62,24 @@ type torture struct {
 	changes   map[string][]oracle.Change // of each limiter
 	audits    int                        // states of limiters that were looked at in the midst of the work
 	faultless bool                       // no call may fail
-	victims   map[int]bool               // parts that were killed or stopped: what they did last may not be on record
+	victims   map[int]bool               // parts that are killed or stopped: what they did last may not be on record
+
+	undisturbed sync.Mutex // held while the rates are changed, and while the server is away
 }
 
-// startTorture configures the limiters and starts the processes. faults says which of them will be harmed; nil is
-// none, and then nothing may fail.
-func startTorture(t *testing.T, server *redistest.Server, faults map[int]bool) *torture {
+// nobody is the victim when it is the server that fails.
+const nobody = -1
+
+// startTorture configures the limiters and starts the processes. The victims are parts that will be harmed; without any,
+// nothing may fail.
+func startTorture(t *testing.T, server *redistest.Server, victims ...int) *torture {
 	t.Helper()
 	r := &torture{
 		t: t, seed: *tortureSeed, server: server, conn: redistest.Dial(t, server.Addr()), dir: t.TempDir(),
-		changes: make(map[string][]oracle.Change), faultless: faults == nil, victims: faults,
+		changes: make(map[string][]oracle.Change), faultless: len(victims) == 0, victims: make(map[int]bool),
+	}
+	for _, v := range victims {
+		r.victims[v] = true
 	}
 	if r.seed == 0 {
 		r.seed = uint64(time.Now().UnixNano())
@@ -88,7 +96,7 @@ func startTorture(t *testing.T, server *redistest.Server, faults map[int]bool) *
 	r.began = time.Now()
 	for i := range parts {
 		r.parts = append(r.parts, startPart(t, assignment{
-			Part: i, Seed: r.seed, Addr: server.Addr(), Dir: r.dir, Faultless: r.faultless,
+			Part: i, Seed: r.seed, Addr: server.Addr(), Dir: r.dir, Faultless: r.faultless, Victim: r.victims[i],
 		}))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,6 +166,7 @@ func (r *torture) keepChanging(ctx context.Context) {
 			if last := r.changes[l.name][len(r.changes[l.name])-1]; c.Rate == last.Rate && c.Interval == last.Interval {
 				continue // it would change nothing
 			}
+			r.undisturbed.Lock()
 			call, at := withStamp(context.WithoutCancel(ctx))
 			var err error
 			if c.Reset = rng.IntN(5) == 0; c.Reset {
@@ -165,6 +174,7 @@ func (r *torture) keepChanging(ctx context.Context) {
 			} else {
 				_, err = client.Limiter(l.name).UpdateRate(call, config)
 			}
+			r.undisturbed.Unlock()
 			if err != nil {
 				r.t.Errorf("change of %s: %v", l.name, err)
 				return
@@ -181,11 +191,18 @@ func (r *torture) keepAuditing(ctx context.Context) {
 	for ctx.Err() == nil {
 		for _, l := range limiters {
 			for _, id := range l.clients() {
-				if err := audit(ctx, r.conn, l.name, id); err != nil && ctx.Err() == nil {
+				problem, err := audit(ctx, r.conn, l.name, id)
+				if err != nil && ctx.Err() == nil && r.faultless {
 					r.t.Errorf("%s%s: %v", l.name, id, err)
 					return
 				}
-				r.audits++
+				if problem != "" {
+					r.t.Errorf("%s%s: %s", l.name, id, problem)
+					return
+				}
+				if err == nil {
+					r.audits++
+				}
 			}
 		}
 		select {
