@@ -27,8 +27,8 @@ type Decider interface {
 	// freed: 0 for a grant that has left the window, was merged with its neighbours, or was never made.
 	GiveBack(ctx context.Context, key Key, returns []Return) ([]int64, error)
 
-	// Look asks for the dates of reservations, which lets them move up into what has become free in the
-	// meantime: those that the caller names to as early as now, those of others not nearer than LookPeriod.
+	// Look asks for the dates of reservations, in the order of the line, which lets them move up into what has become free in
+	// the meantime: those that the caller names to as early as now, those of others not nearer than LookPeriod.
 	Look(ctx context.Context, key Key, receipts []Receipt) ([]Sight, error)
 }
 
@@ -79,6 +79,9 @@ type Sight struct {
 	At   time.Time     // its date by the store's clock
 	Wait time.Duration // until then; 0 or less when it has come
 	Gone bool          // it is not in the ledger: given back, reset, or the limiter was deleted and made anew
+	// Settled says that the line is in order up to this reservation. A look goes some way only; the next one goes
+	// on from the first that is not.
+	Settled bool
 }
 
 // Change says how a configuration is stored.

@@ -56,7 +56,7 @@ type ExceedsRateError struct {
 }
 
 func (e *ExceedsRateError) Error() string {
-	return fmt.Sprintf("sluice: limiter %q: asked for %d permits at once, but the rate is %v: it can never have them; ask for at most %d", e.Limiter, e.Permits, e.Rate, e.Rate.Permits)
+	return fmt.Sprintf("%d permits at once can never be had under a rate of %v; ask for at most %d", e.Permits, e.Rate, e.Rate.Permits)
 }
 
 // Unwrap makes errors.Is work.
@@ -88,7 +88,7 @@ type CorruptError struct {
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("sluice: key %q of the store: %s", e.Key, e.Problem)
+	return fmt.Sprintf("key %q of the store %s", e.Key, e.Problem)
 }
 
 // Unwrap makes errors.Is work.

@@ -12,7 +12,9 @@ const (
 	// within LookPeriod of the one before.
 	lookEvery = LookPeriod * 3 / 4
 	// lookAtOnce is how many waiters one round trip asks for.
-	lookAtOnce = 1000
+	lookAtOnce = 500
+	// lookFurther is how many more round trips of a look go along the line, from where the look before has ended.
+	lookFurther = 4
 )
 
 // keepLooking looks until ctx ends. A look that fails is made up for by the next one, or by the waiter itself when
@@ -30,30 +32,67 @@ func (ln *line) keepLooking(ctx context.Context) {
 	}
 }
 
-// look asks where the waiters are now, and tells them: those whose turn comes first, and as many more as might have their turn
-// before the next look but one. The line keeps its order, so those behind them cannot come before them.
+// look asks where the waiters are now, and tells them: all that might have their turn before the next look but one, and of the
+// others some, so that in the course of a few looks the whole line moves up. The line keeps its order, so those behind
+// cannot come before those in front.
 func (ln *line) look(ctx context.Context) error {
 	ln.looking.Lock()
 	defer ln.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, LookPeriod)
 	defer cancel()
 
-	for some := range slices.Chunk(ln.byDate(), lookAtOnce) {
-		last, err := ln.lookAt(ctx, some)
-		if err != nil || last > 2*LookPeriod {
+	all := ln.byDate()
+	for len(all) > 0 {
+		some := all[:min(len(all), lookAtOnce)]
+		all = all[len(some):]
+		sights, moved, err := ln.lookAt(ctx, some)
+		if err != nil {
 			return err
 		}
+		if moved && !ln.following {
+			ln.lookedTo, ln.following = time.Time{}, true // those behind can follow now
+		}
+		if sights[len(sights)-1].Wait > 2*LookPeriod {
+			break
+		}
+	}
+	return ln.lookOn(ctx, all)
+}
+
+// lookOn goes on along the line where the look before has ended, and from the front when that was the end.
+func (ln *line) lookOn(ctx context.Context, far []*waiter) error {
+	at, _ := slices.BinarySearchFunc(far, ln.lookedTo, func(w *waiter, date time.Time) int { return w.date.Compare(date) })
+	if at == len(far) {
+		at = 0
+	}
+	far = far[at:]
+	for trips := 0; trips < lookFurther && len(far) > 0; trips++ {
+		some := far[:min(len(far), lookAtOnce)]
+		sights, _, err := ln.lookAt(ctx, some)
+		if err != nil {
+			return err
+		}
+		done := 0
+		for done < len(sights) && sights[done].Settled {
+			done++
+		}
+		far = far[max(1, done):] // at least one, so that the look comes round
+	}
+	if len(far) > 0 {
+		ln.lookedTo = far[0].date
+	} else {
+		ln.lookedTo, ln.following = time.Time{}, false
 	}
 	return nil
 }
 
-// lookAt is one round trip. It says how long the last of these waiters has to wait.
-func (ln *line) lookAt(ctx context.Context, some []*waiter) (last time.Duration, err error) {
+// lookAt is one round trip for some waiters, in the order of the line. It says whether any of them has moved.
+func (ln *line) lookAt(ctx context.Context, some []*waiter) (sights []Sight, moved bool, err error) {
 	receipts := make([]Receipt, len(some))
 	for i, w := range some {
 		receipts[i] = w.receipt
 	}
-	sights, err := ln.c.engine.Look(ctx, ln.key, receipts)
+	sights, err = ln.c.engine.Look(ctx, ln.key, receipts)
 	now := ln.c.now()
 
 	ln.mu.Lock()
@@ -65,12 +104,12 @@ func (ln *line) lookAt(ctx context.Context, some []*waiter) (last time.Duration,
 		}
 	}
 	if err != nil {
-		return 0, err
+		return nil, false, err
 	}
 	for i, w := range some {
-		w.see(sights[i], now)
+		moved = w.see(sights[i], now) || moved
 	}
-	return sights[len(sights)-1].Wait, nil
+	return sights, moved, nil
 }
 
 // byDate is the waiters in the order of their turns.
@@ -85,14 +124,15 @@ func (ln *line) byDate() []*waiter {
 	return all
 }
 
-// see takes note of what a look saw. The caller holds line.mu.
-func (w *waiter) see(s Sight, now time.Time) {
+// see takes note of what a look saw, and says whether it was news. The caller holds line.mu.
+func (w *waiter) see(s Sight, now time.Time) bool {
 	w.seen = now
 	if s.Gone == w.gone && s.At.Equal(w.date) {
-		return
+		return false
 	}
 	w.gone, w.date, w.due = s.Gone, s.At, now.Add(s.Wait)
 	w.wake()
+	return true
 }
 
 func (w *waiter) wake() {

@@ -154,7 +154,7 @@ func (e *Engine) Look(ctx context.Context, key sluice.Key, receipts []sluice.Rec
 		seen, _ := l.state(key.Client).Look(l.rate(), now, l.belief(), members)
 		for i, s := range seen {
 			wait := time.Duration(s.Wait) * time.Microsecond
-			sights[i] = sluice.Sight{At: time.UnixMicro(now + s.Wait), Wait: wait, Gone: s.Gone}
+			sights[i] = sluice.Sight{At: time.UnixMicro(now + s.Wait), Wait: wait, Gone: s.Gone, Settled: s.Settled}
 		}
 		l.used(key.Client, now)
 	})

@@ -123,11 +123,12 @@ func (e *Engine) Look(ctx context.Context, key sluice.Key, receipts []sluice.Rec
 	}
 	sights := make([]sluice.Sight, len(receipts))
 	for i := range sights {
-		if at := headFields + i; r[at] == nil {
+		if at := headFields + 1 + i; r[at] == nil {
 			sights[i].Gone = true
 		} else {
 			sights[i] = sluice.Sight{At: r.at().Add(r.micros(at)), Wait: r.micros(at)}
 		}
+		sights[i].Settled = int64(i) < r.int(headFields)
 	}
 	return sights, nil
 }

@@ -259,7 +259,7 @@ func (w *twins) look() {
 	w.check(err)
 	w.notef("look %d", len(receipts))
 	for i, s := range got {
-		if s.Gone != want[i].Gone || !s.Gone && s.Wait.Microseconds() != want[i].Wait {
+		if s.Settled != want[i].Settled || s.Gone != want[i].Gone || !s.Gone && s.Wait.Microseconds() != want[i].Wait {
 			w.t.Errorf("look %d: the script says %+v, want %+v", i, s, want[i])
 		}
 	}

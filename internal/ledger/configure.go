@@ -15,7 +15,7 @@ func (s *State) Reconfigure(cfg Config, now int64, keep bool) {
 	v.recount()
 	v.expire()
 	if v.wait {
-		v.settle(nil, len(v.Entries))
+		v.settle(nil, v.future(), len(v.Entries), len(v.Entries))
 	}
 	v.close()
 }

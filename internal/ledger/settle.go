@@ -3,26 +3,34 @@ package ledger
 // movable reports whether an entry is a reservation whose owner keeps looking where it is.
 func (e Entry) movable() bool { return e.Own() && !e.firm() && e.patience() > 0 }
 
-// settle sets the line in order: it goes through the reservations from the first on and dates each at the earliest
-// moment at which the window has room for it, in their order. So they move up into what was freed before its time, and
-// back when the rate was lowered.
+// settle sets a part of the line in order: it goes through count entries from the place start on, and dates each reservation at the
+// earliest moment at which the window has room for it, in their order. So they move up into what was freed before its
+// time, and back when the rate was lowered. What lies before start stays as it is.
 //
 // A date that came nearer than its owner can learn of would be used late, and then the grants of two windows would
 // fall into one. So a date within the look period is a promise and stays; a later one does not move into that period.
 // Those that are looking now (mine) learn of it at once: theirs may be moved to as early as now.
 //
 // What can no longer be had is taken out: more permits than the rate, or a date that its owner would not wait
-// for. The owner finds it gone and asks anew. A settle reads no more than limit entries; if those behind would
-// have to move back with them it changes nothing. It reports whether any entry changed.
-func (v *view) settle(mine map[Member]bool, limit int) (changed bool) {
-	window := v.Entries[v.gone:]
-	if len(window) > limit {
-		window = window[:limit]
+// for. The owner finds it gone and asks anew. If those behind the part would have to move back with it, or the window
+// before it holds more than context entries, nothing changes. It says up to which place the line is in order.
+func (v *view) settle(mine map[Member]bool, start, count, context int) (end int) {
+	from := v.ceil
+	if start > 0 {
+		from = max(from, v.date(v.Entries[start-1]))
+	}
+	begin := v.position((from-v.cfg.Interval+1)*ticks, Member{})
+	if start-begin > context {
+		return start
+	}
+	end = min(len(v.Entries), start+count)
+	s := sweep{interval: v.cfg.Interval}
+	for _, e := range v.Entries[begin:start] {
+		s.put(e)
 	}
 	var moves []Entry
 	var out []Member
-	s := sweep{interval: v.cfg.Interval}
-	for _, e := range window {
+	for _, e := range v.Entries[start:end] {
 		promised := e.Date() <= v.ceil+lookPeriod
 		if e.Date() <= v.ceil || !e.movable() || promised && !mine[e.Member] {
 			s.put(e)
@@ -50,8 +58,8 @@ func (v *view) settle(mine map[Member]bool, limit int) (changed bool) {
 		}
 		s.put(e)
 	}
-	if rest := v.Entries[v.gone+len(window):]; len(rest) > 0 && s.last >= rest[0].Score {
-		return false
+	if end < len(v.Entries) && s.last >= v.Entries[end].Score {
+		return start
 	}
 	var freed int64
 	for _, m := range out {
@@ -64,7 +72,7 @@ func (v *view) settle(mine map[Member]bool, limit int) (changed bool) {
 	}
 	v.credit(freed)
 	v.queue()
-	return len(out)+len(moves) > 0
+	return end - len(out)
 }
 
 // sweep is a window that slides along the entries as they are put into it, in order.

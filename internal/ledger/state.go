@@ -29,7 +29,8 @@ const (
 	expirySlice = 2048 // expired entries that are taken out in one step
 	healSlice   = 256  // entries that are searched at once for dates that cannot be …
 	healBudget  = 1024 // … and about how many are put right in one step
-	settleSlice = 2560 // entries that one look reads to move reservations
+	settleSlice = 500  // entries that one look sets in order …
+	windowSlice = 2600 // … after it has read so many of the window before them
 )
 
 // Config is what the arithmetic needs of a limiter's configuration.

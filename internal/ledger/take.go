@@ -97,9 +97,10 @@ func (v *view) place(n int64) (score, wait int64, ok bool) {
 		v.told = true
 		// Nobody is first in line for longer than an interval, unless the store's clock was set back, or all
 		// who stood before have left and no one of those behind has looked since.
-		first := v.Entries[v.future()]
+		place := v.future()
+		first := v.Entries[place]
 		if first.movable() && first.Date() > v.floor+max(v.cfg.Interval, lookPeriod) {
-			v.settle(nil, settleSlice)
+			v.settle(nil, place, settleSlice, windowSlice)
 			return 0, 0, false
 		}
 	}

@@ -48,11 +48,12 @@ else
     recount()
     expire()
     if wait then
-      settle({}, card())
+      settle({}, count_before(ceil + 1), card(), card())
     end
     close()
   end
 end
+ends()
 if keep_alive > 0 then
   used(false)
 else

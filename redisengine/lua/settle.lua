@@ -16,16 +16,25 @@ local function room(sweep, date, keep)
   return date
 end
 
--- mine is the set of members that are looking; limit is how many entries may be read.
-local function settle(mine, limit)
-  local window = entries(gone, gone + limit - 1)
+-- Sets count entries from the rank start on in order; mine is the set of members that are looking. Gives the rank up to which the
+-- line is in order then.
+local function settle(mine, start, count, context)
+  local from = ceil
+  if start > 0 then
+    from = math.max(from, date_of(entry_at(start - 1)))
+  end
+  local begin = count_before(from - interval + 1)
+  if start - begin > context then
+    return start
+  end
+  local window = entries(begin, start + count - 1)
   local args, out, freed = {}, {}, 0
   local sweep = {first = 1, held = 0, dates = {}, counts = {}}
   local before = 0 -- the score of the entry before
   for i = 1, #window, 2 do
     local m, score = window[i], tonumber(window[i + 1])
     local date, n, keep = math.floor(score), permits(m), true
-    if date > ceil then
+    if date > ceil and i > 2 * (start - begin) then
       local promised, looking = date <= ceil + LOOK_PERIOD, mine[m]
       if movable(m) and (looking or not promised) then
         local to = looking and ceil or ceil + LOOK_PERIOD
@@ -56,15 +65,17 @@ local function settle(mine, limit)
       freed = freed + n
     end
   end
-  if #window == 2 * limit then
-    local _, behind = entry_at(gone + limit)
+  local stop = begin + #window / 2
+  if stop == start + count then
+    local _, behind = entry_at(stop)
     if behind and before >= behind then
-      return
+      return start
     end
   end
   remove_all(out)
   put_all(args)
-  credit(freed)
   ends()
+  credit(freed)
   queue()
+  return stop - #out
 end

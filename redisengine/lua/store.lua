@@ -42,14 +42,14 @@ local function read_config()
   end
   rate, interval = tonumber(c[1] or ''), integer(c[2])
   if not (rate and rate >= 1 and rate < 9.3e18) then
-    return {3, 1, 'field rate is ' .. (c[1] or 'missing') .. ', not a number of permits of at least 1'}
+    return {3, 1, 'has a field rate that is ' .. (c[1] or 'missing') .. ', not a number of permits of at least 1'}
   end
   if not (interval and interval >= 1 and interval <= MAX_INTERVAL) then
-    return {3, 1, 'field interval is ' .. (c[2] or 'missing') .. ', not a number of milliseconds from 1 to 100 years'}
+    return {3, 1, 'has a field interval that is ' .. (c[2] or 'missing') .. ', not a number of milliseconds from 1 to 100 years'}
   end
   rate = math.min(math.floor(rate), MAX_NUMBER) -- Java's Long.MAX_VALUE means no limit, and so does this
   if not c[3] then
-    return {3, 1, 'field type is missing'}
+    return {3, 1, 'has a field type that is missing'}
   end
   mode = c[3] == '1' and 1 or 0
   keep_alive = math.max(0, math.min(integer(c[4] or '0') or 0, MAX_INTERVAL)) -- what makes no sense is none
@@ -111,6 +111,11 @@ local function members_before(score, limit)
   return redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', '(' .. text_of(score), 'LIMIT', 0, limit)
 end
 
+-- How many entries have a lower score, whole milliseconds or not.
+local function count_below(score)
+  return redis.call('ZCOUNT', KEYS[3], '-inf', string.format('(%.17g', score))
+end
+
 local function count_before(score)
   return redis.call('ZCOUNT', KEYS[3], '-inf', '(' .. text_of(score))
 end
@@ -121,6 +126,11 @@ end
 
 local function score_of(member)
   return tonumber(redis.call('ZSCORE', KEYS[3], member) or nil)
+end
+
+-- The scores of some members, as texts; false where there is none.
+local function scores_of(some)
+  return redis.call('ZMSCORE', KEYS[3], unpack(some))
 end
 
 -- Adds an entry; false when it is there already.

@@ -72,7 +72,7 @@ local function place(n)
     told = true
     local m, score = first_from(ceil + 1)
     if movable(m) and math.floor(score) > floor + math.max(interval, LOOK_PERIOD) then
-      settle({}, SETTLE_SLICE)
+      settle({}, count_before(ceil + 1), SETTLE_SLICE, WINDOW_SLICE)
       return nil
     end
   end
