@@ -39,7 +39,7 @@ func (l *limiter) expire(now int64) {
 func (l *limiter) rate() ledger.Config { return ledgerConfig(l.config) }
 
 // belief is always right: whoever changes the rate here counts all states anew.
-func (l *limiter) belief() ledger.Belief { return ledger.Belief{Rate: l.config.Rate.Permits} }
+func (l *limiter) belief() ledger.Belief { return ledger.Belief{Config: l.rate()} }
 
 func ledgerConfig(c sluice.Config) ledger.Config {
 	return ledger.Config{Rate: c.Rate.Permits, Interval: c.Rate.Interval.Milliseconds()}

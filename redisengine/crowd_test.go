@@ -239,7 +239,7 @@ func (c *crowd) state() []string {
 	return append(lines, c.conn.Strings(c.t, "ZRANGE", "{crowd}:permits", 0, -1, "WITHSCORES")...)
 }
 
-// outOfPlace is how many of those who wait are dated later than they could be, each getting one permit as soon as the
+// outOfPlace is how many of those who wait are dated later than they could be, by more than LookPeriod, each getting one permit as soon as the
 // window has room for it behind those before him; with the place of the first of them, and how many wait.
 func (c *crowd) outOfPlace() (late, first, of int) {
 	c.t.Helper()
@@ -259,7 +259,7 @@ func (c *crowd) outOfPlace() (late, first, of int) {
 				date = max(date, uses[oldest].date+c.rate.Interval.Milliseconds())
 				held -= uses[oldest].permits
 			}
-			if u.date > date {
+			if u.date-date > sluice.LookPeriod.Milliseconds() { // the places of one millisecond are few: equal dates spread a little
 				if late++; late == 1 {
 					first = i/2 - c.grants
 				}

@@ -91,7 +91,10 @@ func (w *twins) cfg() ledger.Config {
 
 func (w *twins) believed() ledger.Belief {
 	b := w.engine.beliefs.of(w.key)
-	return ledger.Belief{Rate: b.rate, Checked: b.checked}
+	if b.rate == unknownRate {
+		return ledger.Belief{}
+	}
+	return ledger.Belief{Config: ledger.Config{Rate: b.rate, Interval: b.interval}, Checked: b.checked}
 }
 
 func (w *twins) notef(format string, args ...any) {

@@ -41,8 +41,8 @@ type Config struct {
 
 // Belief is what a caller knows of a state from before. The zero value is that of one who sees it for the first time.
 type Belief struct {
-	Rate    int64 // the rate under which it last saw the state: another one means that the value was counted under another
-	Checked int64 // when, in microseconds, a refusal to it last looked at the whole state
+	Config        // under which it last saw the state: another rate means that the value was counted under another
+	Checked int64 // when, in microseconds, a refusal to it last looked at the configuration and the whole state
 }
 
 // Entry is one grant.
