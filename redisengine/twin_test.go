@@ -63,11 +63,13 @@ type twins struct {
 	config sluice.Config
 
 	receipts []sluice.Receipt
+	patience map[sluice.Receipt]time.Duration
 	crowd    bool // a history of many small takes under a high rate, so that the ledger has to be kept short
 }
 
 func newTwins(t *testing.T, conn *redistest.Conn, rnd *rand.Rand, n int) *twins {
 	w := &twins{t: t, ctx: t.Context(), conn: conn, rnd: rnd, key: sluice.Key{Limiter: fmt.Sprint("twin:", n), Client: "c"}}
+	w.patience = make(map[sluice.Receipt]time.Duration)
 	w.now = time.UnixMicro(1_790_000_000_000_000 + rnd.Int64N(1e9))
 	w.engine = New(conn, &Options{Now: func() time.Time { return w.now }})
 	w.config = w.randomConfig()
@@ -181,7 +183,9 @@ func (w *twins) take() {
 		receipt := sluice.ReceiptFrom(m.ID, m.Permits)
 		if len(w.receipts) > 0 && w.rnd.IntN(20) == 0 {
 			receipt = w.receipts[w.rnd.IntN(len(w.receipts))] // a take that is sent twice
+			patience = min(patience, w.patience[receipt])
 		}
+		w.patience[receipt] = patience
 		takes[i] = sluice.Take{Key: w.key, Receipt: receipt, MaxWait: patience.Truncate(time.Microsecond)}
 	}
 	requests := make([]ledger.Request, len(takes))
@@ -344,6 +348,12 @@ func (w *twins) differ() {
 	list, _ := raw[1].([]any)
 	if len(list)/2 != len(w.state.Entries) {
 		w.t.Errorf("%d entries, want %d", len(list)/2, len(w.state.Entries))
+		for i := range min(len(list)/2, len(w.state.Entries)) {
+			if e := w.state.Entries[i]; list[2*i].(string) != string(e.Append(nil)) {
+				w.t.Errorf("the first that differs is %d: %x at %v, want %x at %v", i, list[2*i], list[2*i+1], e.Append(nil), float64(e.Score)/1024)
+				break
+			}
+		}
 		return
 	}
 	for i, e := range w.state.Entries {

@@ -15,8 +15,8 @@ const MemberSize = 21
 //
 // Redisson fills all 16 bytes of the ID with random. Ours say more, so that no other store is needed:
 //
-//	bytes 0-1   "SL": ours
-//	byte  2     flags
+//	bytes 0-1   "SL": ours, if the next byte is right as well
+//	byte  2     what it is: 0 a grant or a reservation, 1 a reservation whose date must not move, 2 several grants in one
 //	bytes 3-5   how long the caller would wait at most, in seconds rounded up, little-endian; 0 for a caller
 //	            who does not wait, 2^24-1 for no bound
 //	bytes 6-15  random
@@ -26,8 +26,8 @@ type Member struct {
 }
 
 const (
-	flagFirm   = 1 << 0 // a reservation whose date must not move
-	flagMerged = 1 << 1 // several grants in one: no receipt names it
+	isFirm   = 1
+	isMerged = 2
 
 	unbounded = 1<<24 - 1
 )
@@ -37,7 +37,7 @@ func NewMember(permits int64, patience time.Duration, firm bool) Member {
 	m := Member{Permits: uint32(permits)}
 	m.ID[0], m.ID[1] = 'S', 'L'
 	if firm {
-		m.ID[2] = flagFirm
+		m.ID[2] = isFirm
 	}
 	seconds := min((patience+time.Second-1)/time.Second, unbounded)
 	m.ID[3], m.ID[4], m.ID[5] = byte(seconds), byte(seconds>>8), byte(seconds>>16)
@@ -63,14 +63,15 @@ func ParseMember(b []byte) (Member, bool) {
 	return m, true
 }
 
-// Own reports whether this library made the entry; the others are a Java peer's.
-func (m Member) Own() bool { return m.ID[0] == 'S' && m.ID[1] == 'L' }
+// Own reports whether this library made the entry; the others are a Java peer's. One in five million of theirs is taken for ours,
+// which does no harm unless it is dated ahead.
+func (m Member) Own() bool { return m.ID[0] == 'S' && m.ID[1] == 'L' && m.ID[2] <= isMerged }
 
 // Merged reports whether the entry stands for several grants.
-func (m Member) Merged() bool { return m.Own() && m.ID[2]&flagMerged != 0 }
+func (m Member) Merged() bool { return m.Own() && m.ID[2] == isMerged }
 
 // firm reports whether a reservation's date must not move.
-func (m Member) firm() bool { return m.ID[2]&flagFirm != 0 }
+func (m Member) firm() bool { return m.ID[2] == isFirm }
 
 // patience is how far ahead of now, in milliseconds, the entry can be dated by right.
 func (m Member) patience() int64 {
@@ -88,7 +89,7 @@ func (m Member) patience() int64 {
 // The salt tells it from another that has the same random bytes.
 func (m Member) merge(permits, salt uint32) Member {
 	merged := Member{Permits: permits}
-	merged.ID[0], merged.ID[1], merged.ID[2] = 'S', 'L', flagMerged
+	merged.ID[0], merged.ID[1], merged.ID[2] = 'S', 'L', isMerged
 	merged.ID[3], merged.ID[4], merged.ID[5] = byte(salt), byte(salt>>8), byte(salt>>16)
 	copy(merged.ID[6:], m.ID[6:])
 	return merged

@@ -149,6 +149,10 @@ local function purge()
   remove_first(gone)
   gone, back = 0, 0
   head, first = entry_at(0)
+  if not head then -- the others have been given back in this call
+    newest, last, created = nil, 0, true
+    return false
+  end
   if math.floor(math.floor(first) / interval) == old or card() > EXPIRY_SLICE then
     return false
   end

@@ -17,16 +17,15 @@ local function permits(m)
 end
 
 local function own(m)
-  return #m == 21 and string.sub(m, 1, 3) == '\16SL'
+  return #m == 21 and string.sub(m, 1, 3) == '\16SL' and string.byte(m, 4) <= 2
 end
 
--- Lua has no bit operators, and the flags are two bits: 1 firm, 2 merged.
 local function firm(m)
-  return string.byte(m, 4) % 2 == 1
+  return string.byte(m, 4) == 1
 end
 
 local function merged(m)
-  return own(m) and string.byte(m, 4) >= 2
+  return own(m) and string.byte(m, 4) == 2
 end
 
 -- How far ahead of now, in milliseconds, the entry can be dated by right.
