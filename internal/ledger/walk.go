@@ -11,7 +11,7 @@ func (v *view) walk(n int64) (date int64, ok bool) {
 	if missing <= keep {
 		for i := v.gone; i < len(v.Entries); i++ {
 			e := v.Entries[i]
-			if v.early(e) && v.healed < healBudget {
+			if v.astray(e) {
 				v.pullBack(i, i+healSlice-1)
 				v.queue()
 				return 0, false
@@ -23,7 +23,7 @@ func (v *view) walk(n int64) (date int64, ok bool) {
 	} else {
 		for i := len(v.Entries) - 1; i >= v.gone; i-- {
 			e := v.Entries[i]
-			if v.early(e) && v.healed < healBudget {
+			if v.astray(e) {
 				v.pullBack(i-healSlice+1, i)
 				v.queue()
 				return 0, false
@@ -35,4 +35,10 @@ func (v *view) walk(n int64) (date int64, ok bool) {
 	}
 	v.recount()
 	return 0, false
+}
+
+// astray reports whether a walk has to pull an entry back. It does not ask how far ahead one who waits is dated: that would
+// cost the scripts the reading of every score.
+func (v *view) astray(e Entry) bool {
+	return e.Date() > v.ceil && e.patience() == 0 && v.healed < healBudget
 }

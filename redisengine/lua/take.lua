@@ -6,58 +6,56 @@
 -- the wait, the remaining permits, and the time to the reset. Times are microseconds.
 -- What it calls: as fast.lua, and what the walk and the settling of the line read.
 
--- The date of the entry whose return makes n permits free; nil when the ledger had to be put right.
+-- The date of the entry whose return makes n permits free; nil when the ledger had to be put right. It reads members only, for
+-- their scores cost as much again.
 local function walk(n)
   local missing, keep = n - free(), rate - n
-  local function look(m, score, rank, forward)
-    if early(m, score) and healed < HEAL_BUDGET then
-      if forward then
-        pull_back(rank, rank + HEAL_SLICE - 1)
-      else
-        pull_back(math.max(0, rank - HEAL_SLICE + 1), rank)
-      end
-      queue()
-      return true
-    end
+  local ahead = math.floor(last) > ceil and count_before(ceil + 1) or math.huge
+  local function astray(m, rank)
+    return rank >= ahead and patience(m) == 0 and healed < HEAL_BUDGET
+  end
+  local function found(rank)
+    return date_of(entry_at(rank))
   end
   if missing <= keep then
     local rank, size = gone, 16
-    if gone == 0 and head then
-      if look(head, first, 0, true) then
-        return nil
-      end
+    if gone == 0 and ahead > 0 then -- the head is known
       missing, rank = missing - permits(head), 1
       if missing <= 0 then
         return date_of(head, first)
       end
     end
     repeat
-      local some = entries(rank, rank + size - 1)
-      for i = 1, #some, 2 do
-        local score = tonumber(some[i + 1])
-        if look(some[i], score, rank, true) then
+      local some = members(rank, rank + size - 1)
+      for i = 1, #some do
+        if astray(some[i], rank) then
+          pull_back(rank, rank + HEAL_SLICE - 1)
+          queue()
           return nil
         end
-        missing, rank = missing - permits(some[i]), rank + 1
+        missing = missing - permits(some[i])
         if missing <= 0 then
-          return date_of(some[i], score)
+          return found(rank)
         end
+        rank = rank + 1
       end
       size = 256
     until #some == 0
   else
     local rank, size = card() - 1, 16
     while rank >= gone do
-      local some = entries(math.max(gone, rank - size + 1), rank)
-      for i = #some - 1, 1, -2 do
-        local score = tonumber(some[i + 1])
-        if look(some[i], score, rank, false) then
+      local some = members(math.max(gone, rank - size + 1), rank)
+      for i = #some, 1, -1 do
+        if astray(some[i], rank) then
+          pull_back(math.max(0, rank - HEAL_SLICE + 1), rank)
+          queue()
           return nil
         end
-        keep, rank = keep - permits(some[i]), rank - 1
+        keep = keep - permits(some[i])
         if keep < 0 then
-          return date_of(some[i], score)
+          return found(rank)
         end
+        rank = rank - 1
       end
       size = 256
     end
