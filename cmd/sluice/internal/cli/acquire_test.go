@@ -160,7 +160,7 @@ func TestAcquire_more_than_the_rate(t *testing.T) {
 	w := newWorld(t)
 	w.want(0, "limiter", "set", "mail", "-rate", "3/1h")
 	text := complaint(t, w.run("acquire", "mail", "-n", "4", "-wait", "1h"))
-	if want := "sluice: limiter \"mail\": asked for 4 permits at once, but the rate is 3/1h"; !strings.HasPrefix(text, want) {
+	if want := "sluice: limiter \"mail\": 4 permits at once can never be had under a rate of 3/1h"; !strings.HasPrefix(text, want) {
 		t.Errorf("stderr is %q, want %q…", text, want)
 	}
 }

@@ -41,7 +41,7 @@ func explain(s *store.Store, limiter string, err error) error {
 		return fmt.Errorf("limiter %q has no rate yet: give it one with -rate, or with: %s limiter set %s -rate 3/5s", limiter, program, limiter)
 	}
 	if e, ok := errors.AsType[*sluice.ExceedsRateError](err); ok {
-		return e // which names the limiter; what is around it names it again
+		return fmt.Errorf("limiter %q: %w", limiter, e)
 	}
 	if e, ok := errors.AsType[*sluice.CorruptError](err); ok {
 		return fmt.Errorf("limiter %q cannot be used: the key %q %s; if it is a limiter's, %s limiter set mends it, else take another name", limiter, e.Key, e.Problem, program)
