@@ -44,9 +44,10 @@ const (
 
 // limiters are of different natures. The callers of each want more than its rate, so that lines form.
 var limiters = []*limiterSpec{
-	// More grants in the window than a ledger holds, so they are merged.
+	// More grants in the window than a ledger holds, so they are merged. No reservations: the cancel of one can come after it
+	// was merged and gives nothing back then, and what is free could not be compared with the record.
 	{name: "hot", config: config(24_000/tortureEase, 2*time.Second), callers: 24, most: 5,
-		acts: []act{try, acquire, acquire, acquire, acquire, acquire, patient, patient, reserve}, refund: 2},
+		acts: []act{try, acquire, acquire, acquire, acquire, acquire, patient, patient}, refund: 2},
 	// A short window, and a line that is many windows long.
 	{name: "small", config: config(10, 10*time.Millisecond), callers: 14, most: 5,
 		acts: []act{try, acquire, acquire, acquire, patient, cancel}, refund: 3},
