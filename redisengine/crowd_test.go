@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	crowdSize = 10_000
-	slow      = 5 * time.Millisecond // no script may take longer
-	attempts  = 3                    // since other programs may have had the processor when one did
+	slow     = 5 * time.Millisecond // no script may take longer
+	attempts = 3                    // since other programs may have had the processor when one did
 )
 
 // crowds are limiters with small and large ledgers, which are full: each has been granted its rate, so many permits at a time.
@@ -353,7 +352,7 @@ func TestWaiterLearnsOfChangesByOthers(t *testing.T) {
 // moment at which the window has room for it.
 func TestClientsShareOneLine(t *testing.T) {
 	server := redistest.Start(t)
-	rate := sluice.Per(4, 300*time.Millisecond)
+	rate := sluice.Per(4, 150*time.Millisecond)
 	asked := make(chan struct{}, 1)
 	var clients []*sluice.Limiter
 	for range 3 {
