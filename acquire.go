@@ -59,7 +59,7 @@ func (l *Limiter) acquire(ctx context.Context, n int64, maxWait time.Duration) (
 		}
 		if d.Wait > 0 {
 			var gone bool
-			if d, gone, err = l.c.wait(ctx, l.key, d, start.Add(maxWait)); gone {
+			if d, gone, err = l.c.wait(ctx, l.key, d, start.Add(waited), start.Add(maxWait)); gone {
 				continue // the ledger was reset: ask again for what is left of the patience
 			}
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 
 const (
 	giveBackTimeout = 2 * time.Second // a clean-up has a deadline of its own: the caller's has passed
-	giveBackAtOnce  = 100             // returns in one round trip
+	giveBackAtOnce  = 50              // returns in one round trip
 )
 
 // returns gathers what callers who leave give back: while one trip is under way, those who come meanwhile wait for it

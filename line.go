@@ -31,7 +31,9 @@ type waiter struct {
 	receipt Receipt
 	date    time.Time // by the store's clock
 	due     time.Time // the same moment by ours, never earlier
-	seen    time.Time // when the store last confirmed the date
+	seen    time.Time // when the store last confirmed the date, or before; zero: a look has failed, and may have moved it
+	asked   bool      // a look is under way, which may move it: not to go before the answer
+	held    bool      // its turn has come, and it waits for that answer
 	gone    bool
 	err     error
 	moved   chan struct{} // holds a token when any of these has changed
@@ -58,13 +60,12 @@ func (ln *line) drop() {
 	}
 }
 
-// wait sleeps until the date of a reservation. It reports gone when that is no longer in the ledger, and gives a refusal
+// wait sleeps until the date of a reservation that was asked for at a moment. It reports gone when that is no longer in the ledger, and gives a refusal
 // when its date has moved to after the limit. Then, and when ctx ends first, the permits have been given back.
-func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time) (_ Decision, gone bool, err error) {
+func (c *Client) wait(ctx context.Context, key Key, d Decision, asked, limit time.Time) (_ Decision, gone bool, err error) {
 	ln := c.hold(key)
 	defer ln.drop()
-	now := c.now()
-	w := &waiter{receipt: d.Receipt, date: d.Date, due: now.Add(d.Wait), seen: now, moved: make(chan struct{}, 1)}
+	w := &waiter{receipt: d.Receipt, date: d.Date, due: c.now().Add(d.Wait), seen: asked, moved: make(chan struct{}, 1)}
 	ln.enter(w)
 	defer ln.leave(w)
 
@@ -77,7 +78,8 @@ func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time)
 		case <-timer.C:
 		case <-w.moved:
 		}
-		is, now := ln.now(w), c.now()
+		now := c.now()
+		is := ln.now(w, now)
 		switch {
 		case is.gone:
 			return Decision{}, true, nil
@@ -89,6 +91,7 @@ func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time)
 			return d, false, err
 		case is.due.After(now):
 			timer.Reset(is.due.Sub(now))
+		case is.held:
 		case is.due.Sub(is.seen) > LookPeriod:
 			// Looks have failed, and the date was last confirmed longer ago than it is a promise: it may have moved.
 			if err := ln.look(ctx); err != nil {
@@ -102,10 +105,11 @@ func (c *Client) wait(ctx context.Context, key Key, d Decision, limit time.Time)
 	}
 }
 
-// now is a copy of w as it is now.
-func (ln *line) now(w *waiter) waiter {
+// now is a copy of w as it is now. If its turn has come while a look is under way, it is held until that is over.
+func (ln *line) now(w *waiter, now time.Time) waiter {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
+	w.held = w.asked && !w.due.After(now)
 	return *w
 }
 

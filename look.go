@@ -12,9 +12,9 @@ const (
 	// within LookPeriod of the one before.
 	lookEvery = LookPeriod * 3 / 4
 	// lookAtOnce is how many waiters one round trip asks for.
-	lookAtOnce = 500
+	lookAtOnce = 250
 	// lookFurther is how many more round trips of a look go along the line, from where the look before has ended.
-	lookFurther = 4
+	lookFurther = 8
 )
 
 // keepLooking looks until ctx ends. A look that fails is made up for by the next one, or by the waiter itself when
@@ -88,10 +88,8 @@ func (ln *line) lookOn(ctx context.Context, far []*waiter) error {
 
 // lookAt is one round trip for some waiters, in the order of the line. It says whether any of them has moved.
 func (ln *line) lookAt(ctx context.Context, some []*waiter) (sights []Sight, moved bool, err error) {
-	receipts := make([]Receipt, len(some))
-	for i, w := range some {
-		receipts[i] = w.receipt
-	}
+	receipts := ln.ask(some)
+	asked := ln.c.now()
 	sights, err = ln.c.engine.Look(ctx, ln.key, receipts)
 	now := ln.c.now()
 
@@ -103,13 +101,26 @@ func (ln *line) lookAt(ctx context.Context, some []*waiter) (sights []Sight, mov
 			w.wake()
 		}
 	}
-	if err != nil {
-		return nil, false, err
-	}
 	for i, w := range some {
-		moved = w.see(sights[i], now) || moved
+		if err != nil {
+			w.lookFailed()
+		} else {
+			moved = w.see(sights[i], asked, now) || moved
+		}
 	}
-	return sights, moved, nil
+	return sights, moved, err
+}
+
+// ask notes that a look for these waiters is under way.
+func (ln *line) ask(some []*waiter) []Receipt {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	receipts := make([]Receipt, len(some))
+	for i, w := range some {
+		receipts[i] = w.receipt
+		w.asked = true
+	}
+	return receipts
 }
 
 // byDate is the waiters in the order of their turns.
@@ -124,15 +135,25 @@ func (ln *line) byDate() []*waiter {
 	return all
 }
 
-// see takes note of what a look saw, and says whether it was news. The caller holds line.mu.
-func (w *waiter) see(s Sight, now time.Time) bool {
-	w.seen = now
-	if s.Gone == w.gone && s.At.Equal(w.date) {
-		return false
+// see takes note of what a look saw that was asked for at a moment, and says whether it was news. The caller holds line.mu.
+func (w *waiter) see(s Sight, asked, now time.Time) bool {
+	w.seen, w.asked = asked, false
+	news := s.Gone != w.gone || !s.At.Equal(w.date)
+	if news {
+		w.gone, w.date, w.due = s.Gone, s.At, now.Add(s.Wait)
 	}
-	w.gone, w.date, w.due = s.Gone, s.At, now.Add(s.Wait)
-	w.wake()
-	return true
+	if news || w.held {
+		w.wake()
+	}
+	return news
+}
+
+// lookFailed: it is not known whether the look has moved the date. The caller holds line.mu.
+func (w *waiter) lookFailed() {
+	w.seen, w.asked = time.Time{}, false
+	if w.held {
+		w.wake()
+	}
 }
 
 func (w *waiter) wake() {

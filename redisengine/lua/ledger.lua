@@ -5,7 +5,7 @@ local STEP = 1 / 1024 -- scores are dates with ten binary places
 local LOOK_PERIOD = 1000
 local MAX_GRANTS, BUCKETS, FRESH, MAX_PERMITS = 2000, 1000, 512, 4294967295
 local EXPIRY_SLICE, MERGE_SLICE, HEAL_SLICE, HEAL_BUDGET = 2048, 3000, 256, 1024
-local SETTLE_SLICE, WINDOW_SLICE = 500, 2600
+local SETTLE_SLICE, WINDOW_SLICE = 250, 2600
 
 local stored, value         -- what is in KEYS[2]; the rate less all entries
 local head, first           -- the oldest entry and its score; nil when there is none
