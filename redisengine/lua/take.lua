@@ -19,7 +19,7 @@ local function walk(n)
   end
   if missing <= keep then
     local rank, size = gone, 16
-    if gone == 0 and ahead > 0 then -- the head is known
+    if gone == 0 and head and ahead > 0 then -- the head is known
       missing, rank = missing - permits(head), 1
       if missing <= 0 then
         return date_of(head, first)
