@@ -25,7 +25,7 @@ func (e *Engine) Configure(ctx context.Context, key sluice.Key, how sluice.Chang
 	if r.int(atCode) != codeDone {
 		return false, r.refusal(scriptConfigure.name, keys)
 	}
-	return r.int(1) == 1, nil
+	return r.int(headFields) == 1, nil
 }
 
 // Inspect implements sluice.Engine.

@@ -297,7 +297,9 @@ func (c *caller) fail(ctx context.Context, err error) {
 		}
 	case errors.Is(err, sluice.ErrExceedsRate):
 		c.rest(ctx, 20*time.Millisecond)
-	case errors.Is(err, sluice.ErrStoreUnavailable) && !c.Faultless:
+	case errors.Is(err, sluice.ErrStoreUnavailable) && (!c.Faultless || errors.Is(err, context.DeadlineExceeded)):
+		// The library gives up a look after a second, which a machine that stands still can take.
+		c.lose(c.name)
 		c.failures.Add(1)
 		c.rest(ctx, 20*time.Millisecond)
 	default:

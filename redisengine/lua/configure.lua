@@ -2,7 +2,7 @@
 --
 -- KEYS[1] to [3]: store.lua, with the value and the ledger of the new mode; KEYS[4] and [5] those of the other mode.
 -- ARGV[1] now, ARGV[2] 'try', 'set' or 'update', then rate, interval, type and keepAliveTime.
--- Reply: {0, done}, or a refusal as in store.lua.
+-- Reply: {0, now, rate, interval, healed, done}, or a refusal as in store.lua.
 
 local how, new_rate, new_interval, new_type, new_keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
@@ -16,14 +16,14 @@ if refusal and refusal[1] == 3 then
 end
 local exists = not refusal
 if how == 'try' and exists or how == 'update' and not exists then
-  return {0, 0}
+  return {0, now, rate or 0, interval or 0, healed, 0}
 end
 if exists and rate == tonumber(new_rate) and interval == tonumber(new_interval) and mode == tonumber(new_type) and keep_alive == tonumber(new_keep) then
   if keep_alive > 0 then
     ends()
     used(false)
   end
-  return {0, 1}
+  return {0, now, rate, interval, healed, 1}
 end
 local changed = exists and mode ~= tonumber(new_type)
 redis.call('HSET', KEYS[1], 'rate', new_rate, 'interval', new_interval, 'keepAliveTime', new_keep, 'type', new_type)
@@ -64,4 +64,4 @@ else
     used(true)
   end
 end
-return {0, 1}
+return {0, now, rate, interval, healed, 1}
