@@ -44,12 +44,13 @@ func (v *view) settle(mine map[Member]bool, start, count, context int) (end int)
 			out = append(out, e.Member)
 			continue
 		}
+		before := s
 		date = s.room(max(date, s.last/ticks), v.cfg.Rate-int64(e.Permits))
-		if promised {
-			date = min(date, e.Date())
+		if promised && date > e.Date() {
+			date, s = e.Date(), before // it stays, and so does all that is in the window at that moment
 		}
 		if date > v.floor+e.patience() {
-			out = append(out, e.Member)
+			out, s = append(out, e.Member), before
 			continue
 		}
 		if date != e.Date() || e.Score <= s.last {

@@ -72,12 +72,13 @@ local function settle(mine, start, count, context)
         if n > rate then
           keep = false
         else
+          local place, held = sweep.first, sweep.held
           to = room(sweep, math.max(to, math.floor(before)), rate - n)
-          if promised then
-            to = math.min(to, date)
+          if promised and to > date then
+            to, sweep.first, sweep.held = date, place, held -- it stays, and so does all that is in the window at that moment
           end
           if to > floor + patience(m) then
-            keep = false
+            keep, sweep.first, sweep.held = false, place, held
           elseif to ~= date or score <= before then
             score = math.max(to, before + STEP)
             args[#args + 1] = score
