@@ -238,7 +238,7 @@ func (r *torture) verdict(l *limiterSpec, id string, claims []oracle.Claim) verd
 }
 
 // forgotten is the waiters whose date lay in what was left of the millisecond in which the limiter was reset: that forgets
-// what is dated up to the end of it. They count as never used. The script may have run in the millisecond after its stamp.
+// what is dated up to the end of it. They count as never used.
 // One that was given back later was not forgotten.
 func forgotten(h oracle.History) (returns []oracle.Return) {
 	kept := make(map[string]bool)
@@ -250,7 +250,7 @@ func forgotten(h oracle.History) (returns []oracle.Return) {
 			continue
 		}
 		for _, g := range h.Grants {
-			if !g.AtOnce && !kept[g.ID] && g.Arrived < c.At && c.At <= g.At && g.At < c.At+2*oracle.Grain && g.At%oracle.Grain == 0 {
+			if !g.AtOnce && !kept[g.ID] && g.Arrived < c.At && c.At <= g.At && g.At < c.At+oracle.Grain && g.At%oracle.Grain == 0 {
 				returns = append(returns, oracle.Return{At: g.At + 1, ID: g.ID, Permits: g.Permits})
 			}
 		}
