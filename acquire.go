@@ -16,7 +16,7 @@ func (l *Limiter) TryAcquire(ctx context.Context, n int64) (Decision, error) {
 // in that time it is refused at once, with RetryAfter, and changes nothing; zero and less mean not to wait.
 // Otherwise it waits its turn, first come first served among the callers of all processes, and Decision.Wait says how long.
 //
-// One round trip, however long the wait, and one look a second for all waiters of this limiter in this process. If ctx ends
+// One round trip, however long the wait, and every 750 ms a look for all waiters of this limiter in this process together. If ctx ends
 // during the wait, the permits are given back before it returns the context's error. If the rate is changed, or other
 // permits come back, the turn comes later or sooner; when it would come too late then, the call is refused then.
 //
