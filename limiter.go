@@ -44,7 +44,7 @@ func (l *Limiter) SetRate(ctx context.Context, config Config) error {
 
 // UpdateRate replaces the configuration and keeps what has been used; it reports false, and does nothing, if there is none.
 // When the rate is lowered, no window from now on holds more than the new rate, but for waiters whose turn comes within
-// LookPeriod. A change of the mode begins anew, since the two modes count separately.
+// LookPeriod and for what Reserve has promised. A change of the mode begins anew, since the two modes count separately.
 //
 // Redisson's updateRate with keepState forgets how far the old use exceeds a lower rate; this one does not.
 func (l *Limiter) UpdateRate(ctx context.Context, config Config) (bool, error) {

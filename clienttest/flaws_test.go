@@ -4,15 +4,6 @@ import "testing"
 
 // flaws are what does not work yet, by behaviour or test, and by client. A fix takes its line away.
 var flaws = map[string]map[string]string{
-	"a limiter is renamed to anywhere": {
-		"rueidis on a cluster": "rueidis panics when keys of one command lie in two slots, and the engine lets the panic through",
-	},
-	"a context that has ended sends nothing": {
-		"go-redis AutoPipeline":                deaf,
-		"go-redis AsyncAutoPipeline":           deaf,
-		"go-redis AutoPipeline in full duplex": deaf,
-		"go-redis AutoPipeline of a cluster":   deaf,
-	},
 	"a server hangs": {
 		"go-redis UniversalClient":             "without ContextTimeoutEnabled go-redis waits for its ReadTimeout, 5 s, whatever the context says",
 		"go-redis AutoPipeline":                deaf,

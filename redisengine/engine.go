@@ -47,7 +47,9 @@ var _ sluice.Engine = (*Engine)(nil)
 
 // New makes an engine on a client, which stays the caller's to close. It does not connect.
 //
-// The client may resend a call whose answer was lost: a take that runs twice is charged once.
+// The client may resend a call whose answer was lost: a take that runs twice is charged once. How long a call can take when the
+// server hangs is the client's matter: go-redis heeds a context's deadline only with Options.ContextTimeoutEnabled, and else waits for
+// its ReadTimeout.
 func New[R Reply](c Client[R], o *Options) *Engine {
 	e := &Engine{
 		eval: func(ctx context.Context, script string, keys []string, args []any) (any, error) {
@@ -65,6 +67,9 @@ func New[R Reply](c Client[R], o *Options) *Engine {
 
 // run makes one round trip, two when the server does not know the script yet.
 func (e *Engine) run(ctx context.Context, s *script, keys []string, args []any) (reply, error) {
+	if err := ctx.Err(); err != nil { // not every client looks
+		return nil, err
+	}
 	r, err := e.evalSha(ctx, s.sha1, keys, args)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
 		r, err = e.eval(ctx, s.text, keys, args)

@@ -3,6 +3,7 @@ package redisengine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -72,7 +73,18 @@ func entry(score int64, member string, now time.Time) sluice.Entry {
 }
 
 // Alter implements sluice.Engine.
-func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (bool, error) {
+func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (existed bool, err error) {
+	if fate.Rename != "" {
+		defer func() { // rueidis panics on keys of two slots, where others let the server refuse
+			switch p := recover(); {
+			case p == nil:
+			case strings.Contains(fmt.Sprint(p), "slot"):
+				existed, err = false, twoSlots(fate.Rename)
+			default:
+				panic(p)
+			}
+		}()
+	}
 	keys := allKeys(key, sluice.Overall)
 	args := []any{e.clock()}
 	switch {
@@ -91,7 +103,7 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (b
 	r, err := e.run(ctx, scriptAlter, keys, args)
 	if err != nil {
 		if fate.Rename != "" && strings.Contains(err.Error(), "CROSSSLOT") {
-			return false, &sluice.InvalidError{Field: "new name", Value: fate.Rename, Want: "in the same cluster slot as the old one: give both a hash tag, such as \"{user}:a\" and \"{user}:b\""}
+			return false, twoSlots(fate.Rename)
 		}
 		return false, err
 	}
@@ -99,4 +111,8 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (b
 		return false, r.refusal(scriptAlter.name, keys)
 	}
 	return r.int(1) == 1, nil
+}
+
+func twoSlots(name string) error {
+	return &sluice.InvalidError{Field: "new name", Value: name, Want: "in the same cluster slot as the old one: give both a hash tag, such as \"{user}:a\" and \"{user}:b\""}
 }

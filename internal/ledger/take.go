@@ -32,12 +32,10 @@ func (s *State) Take(cfg Config, now int64, believed Belief, requests []Request)
 	}
 	v := open(s, cfg, now, believed)
 	answers := make([]Answer, len(requests))
-	granted := false
 	for i, r := range requests {
 		answers[i] = v.decide(r)
-		granted = granted || answers[i].Status == Granted
 	}
-	if granted && cfg.Rate > maxGrants {
+	if v.wrote && cfg.Rate > maxGrants {
 		v.compact()
 	}
 	v.close()
@@ -66,6 +64,7 @@ func (v *view) decide(r Request) Answer {
 		if v.purge() {
 			continue // the value was wrong
 		}
+		v.wrote = true
 		if score, found := v.scores[r.Member]; found {
 			return v.again(score)
 		}

@@ -12,6 +12,7 @@ type view struct {
 	gone   int   // how many of the oldest entries have expired
 	back   int64 // their permits
 	wait   bool  // callers are waiting in line
+	wrote  bool  // a take has come as far as the ledger
 	told   bool  // the line has been set in order in this step
 	healed int   // entries that had to be put right
 }

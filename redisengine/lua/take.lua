@@ -163,7 +163,7 @@ local function merge_run(from, to)
   local width, fewer, rank = math.ceil(interval / BUCKETS), 0, from
   while rank < to - 1 do
     local _, score = entry_at(rank)
-    local after = math.min(to, count_before((math.floor(math.floor(score) / width) + 1) * width))
+    local after = math.max(rank + 1, math.min(to, count_before((math.floor(math.floor(score) / width) + 1) * width)))
     local some = members(rank, after - 1)
     local total, n = permits(some[1]), 1
     while n < #some and total + permits(some[n + 1]) <= MAX_PERMITS do
