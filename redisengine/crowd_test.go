@@ -99,7 +99,7 @@ func (c *crowd) checkMovedUp() {
 		if late == 0 {
 			break
 		}
-		if since := time.Since(start); since > 6*sluice.LookPeriod { // a few looks; a busy machine has been seen to need more than three seconds
+		if since := time.Since(start); since > 3*sluice.LookPeriod {
 			c.t.Errorf("%d of %d who wait, from the %d. on, are dated later than they could be, %v after the others have left", late, of, first+1, since.Round(time.Second))
 			return
 		}
