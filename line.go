@@ -18,12 +18,12 @@ type line struct {
 	waiters map[*waiter]struct{}
 	stop    context.CancelFunc // ends the goroutine that looks; nil when there is none
 	looking sync.Mutex         // held for the length of a look: one at a time
-	// lookedTo is the date up to which the last look has gone along the line; following says that it goes along
-	// because those in front have moved. Guarded by looking.
-	lookedTo  time.Time
-	following bool
-	returns   returns
-	doubts    doubts
+	// lookedTo is the date up to which the last look has gone along the line; news says that those in front have moved
+	// since it began there; following, that it began there again because of that. Guarded by looking.
+	lookedTo        time.Time
+	news, following bool
+	returns         returns
+	doubts          doubts
 }
 
 // waiter is one caller in the line. Its fields are guarded by line.mu.

@@ -49,12 +49,15 @@ func (ln *line) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if moved && !ln.following {
-			ln.lookedTo, ln.following = time.Time{}, true // those behind can follow now
-		}
+		ln.news = ln.news || moved
 		if sights[len(sights)-1].Wait > 2*LookPeriod {
 			break
 		}
+	}
+	// Those behind can follow those in front who have moved. Every other look goes on all the same, so that it gets to the end
+	// of a line whose front moves all the time.
+	if ln.following = ln.news && !ln.following; ln.following {
+		ln.lookedTo, ln.news = time.Time{}, false
 	}
 	return ln.lookOn(ctx, all)
 }
@@ -81,7 +84,7 @@ func (ln *line) lookOn(ctx context.Context, far []*waiter) error {
 	if len(far) > 0 {
 		ln.lookedTo = far[0].date
 	} else {
-		ln.lookedTo, ln.following = time.Time{}, false
+		ln.lookedTo = time.Time{}
 	}
 	return nil
 }

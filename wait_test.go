@@ -354,3 +354,31 @@ func TestThoseBehindAHalfCancelledCrowdMoveUp(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+func TestThoseBehindACrowdThatLeavesBetweenLooksMoveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, sluice.Per(10, time.Minute))
+		mustTake(t, l, 10)
+		start := time.Now()
+		first, leaveFirst := context.WithCancel(t.Context())
+		second, leaveSecond := context.WithCancel(t.Context())
+		stay, end := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for i := range 10_000 {
+			of := []context.Context{first, stay, second, stay}[i%4]
+			wg.Go(func() { l.Acquire(of, 1) })
+		}
+		time.Sleep(time.Second)
+		leaveFirst()
+		time.Sleep(sluice.LookPeriod) // a look or two fall between
+		leaveSecond()
+		time.Sleep(3 * sluice.LookPeriod)
+		entries := ledgerOf(t, l)
+		last := entries[len(entries)-1]
+		if n := len(entries); n != 5_001 || last.At.Sub(start) != 500*time.Minute {
+			t.Errorf("%d entries, the last in %v, want 5001, the last in 500m", n, last.At.Sub(start))
+		}
+		end()
+		wg.Wait()
+	})
+}
