@@ -19,13 +19,19 @@ const slots = 16384
 // answer, an [Error] that begins with MOVED.
 func StartCluster(tb testing.TB, masters int) []*Server {
 	tb.Helper()
+	return Release{}.StartCluster(tb, masters)
+}
+
+// StartCluster is [StartCluster] for servers of this release.
+func (r Release) StartCluster(tb testing.TB, masters int) []*Server {
+	tb.Helper()
 	if masters < 1 {
 		tb.Fatalf("redistest: a cluster of %d masters", masters)
 	}
 	servers := make([]*Server, masters)
 	conns := make([]*Conn, masters)
 	for i := range servers {
-		servers[i] = Start(tb, "--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1")
+		servers[i] = r.Start(tb, "--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1")
 		conns[i] = Connect(servers[i].Addr())
 		defer conns[i].Close()
 

@@ -20,7 +20,7 @@ func TestStartGoesOnToAnotherPortWhenOneIsTaken(t *testing.T) {
 		redis.port,                   // answers a PING, and is not ours
 	}
 	var tried int
-	s := start(t, func() (int, error) {
+	s := start(t, redis.bin, func() (int, error) {
 		tried++
 		if tried <= len(taken) {
 			return taken[tried-1], nil

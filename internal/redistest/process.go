@@ -10,31 +10,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
 // errExited says that the server ended before it answered.
 var errExited = errors.New("redis-server exited")
-
-// binary finds the server, or skips the test: this is the only place that does.
-func binary(tb testing.TB) string {
-	tb.Helper()
-	name := os.Getenv("SLUICE_REDIS_SERVER")
-	if name == "" {
-		name = "redis-server"
-	}
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	const advice = "this test needs a Redis server: apt-get install redis-server, or name the binary in SLUICE_REDIS_SERVER"
-	if os.Getenv("CI") == "true" {
-		tb.Fatalf("redistest: %v; %s", err, advice)
-	}
-	tb.Skipf("redistest: %v; %s", err, advice)
-	return ""
-}
 
 // process is one run of the server.
 type process struct {

@@ -19,6 +19,10 @@ func TestChild(t *testing.T) {
 	switch os.Getenv("REDISTEST_CHILD") {
 	case "start":
 		redistest.Start(t)
+	case "start Redis 7.0":
+		redistest.Redis7.Start(t)
+	case "start Redis 8.0":
+		redistest.Redis8.Start(t)
 	case "bad argument":
 		redistest.Start(t, "--no-such-option", "1")
 	case "unprefixed argument":

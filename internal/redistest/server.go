@@ -32,7 +32,8 @@ type Server struct {
 	bin  string
 	dir  string // holds the log and whatever the server writes; survives Restart
 	port int
-	args []string // the command line without the port
+	file string   // the configuration that a sentinel keeps; other servers have none
+	args []string // the command line without the file and the port
 
 	mu   sync.Mutex
 	proc *process // the latest launch, running or not
@@ -50,20 +51,18 @@ type Server struct {
 // each test is fine.
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
-	return start(tb, freePort, args)
+	return Release{}.Start(tb, args...)
 }
 
-// start is Start with the choice of ports as an argument. A port that was free when
-// it was chosen can be gone when the server asks for it; the server then exits at
-// once, and the next port gets its chance.
-func start(tb testing.TB, nextPort func() (int, error), args []string) *Server {
+// start is Start with the binary and the choice of ports as arguments.
+func start(tb testing.TB, bin string, nextPort func() (int, error), args []string) *Server {
 	tb.Helper()
 	if len(args) > 0 && !strings.HasPrefix(args[0], "--") {
 		tb.Fatalf("redistest: argument %q: want the server's own spelling, \"--key\", \"value\"", args[0])
 	}
 	s := &Server{
 		tb:  tb,
-		bin: binary(tb),
+		bin: bin,
 		dir: tb.TempDir(),
 		args: slices.Concat([]string{
 			"--bind", "127.0.0.1",
@@ -72,8 +71,15 @@ func start(tb testing.TB, nextPort func() (int, error), args []string) *Server {
 			"--daemonize", "no",
 		}, args),
 	}
-	tb.Cleanup(s.Stop)
+	s.start(nextPort)
+	return s
+}
 
+// start launches the server for the first time. A port that was free when it was chosen can be gone when the server
+// asks for it; the server then exits at once, and the next port gets its chance.
+func (s *Server) start(nextPort func() (int, error)) {
+	s.tb.Helper()
+	s.tb.Cleanup(s.Stop)
 	var err error
 	for range launches {
 		if s.port, err = nextPort(); err != nil {
@@ -84,9 +90,8 @@ func start(tb testing.TB, nextPort func() (int, error), args []string) *Server {
 		}
 	}
 	if err != nil {
-		tb.Fatalf("redistest: start: %v", err)
+		s.tb.Fatalf("redistest: start: %v", err)
 	}
-	return s
 }
 
 // Addr returns the server's address, "127.0.0.1:port". It stays the same over
@@ -96,6 +101,9 @@ func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.It
 // URL returns the server's address as client libraries read it,
 // "redis://127.0.0.1:port/0".
 func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
+
+// Binary returns the path of the server's program.
+func (s *Server) Binary() string { return s.bin }
 
 // Stop kills the server as a crash would, with SIGKILL, and returns when it is gone:
 // its connections are reset and nothing is saved. Stopping a stopped server does
@@ -151,7 +159,11 @@ func (s *Server) Resume() {
 // launch starts the process and waits until it answers. The error is errExited if
 // the process ended by itself.
 func (s *Server) launch() error {
-	p, err := startProcess(s.bin, s.dir, slices.Concat([]string{"--port", strconv.Itoa(s.port)}, s.args))
+	args := slices.Concat([]string{"--port", strconv.Itoa(s.port)}, s.args)
+	if s.file != "" {
+		args = slices.Insert(args, 0, s.file)
+	}
+	p, err := startProcess(s.bin, s.dir, args)
 	if err != nil {
 		return err
 	}
