@@ -75,6 +75,18 @@ func (r *reader) mode(flag string) sluice.Mode {
 	return mode
 }
 
+func (r *reader) receipt(flag string) sluice.Receipt {
+	if !r.set(flag) {
+		return sluice.Receipt{}
+	}
+	receipt, err := sluice.ParseReceipt(r.c.String(flag))
+	if err == nil && receipt.IsZero() {
+		err = &sluice.InvalidError{Field: "-" + flag, Value: "", Want: "40 hexadecimal digits"}
+	}
+	r.fail(err)
+	return receipt
+}
+
 // json reports whether the answer is wanted as JSON.
 func (r *reader) json() bool {
 	switch form := r.c.String("o"); {

@@ -20,6 +20,11 @@ func TestHelp_is_the_same_however_it_is_asked_for(t *testing.T) {
 		{"help-acquire.txt", []string{"help acquire", "acquire -h", "acquire --help", "acquire mail -h", "acquire -n 2 -h mail", "-h acquire"}},
 		{"help-limiter.txt", []string{"help limiter", "limiter -h"}},
 		{"help-limiter-set.txt", []string{"help limiter set", "limiter set -h", "limiter set mail -rate 3/5s -help"}},
+		{"help-limiter-list.txt", []string{"help limiter list", "limiter list -h"}},
+		{"help-limiter-show.txt", []string{"help limiter show", "limiter show -h", "limiter show mail -h"}},
+		{"help-limiter-ledger.txt", []string{"help limiter ledger", "limiter ledger mail --help"}},
+		{"help-limiter-release.txt", []string{"help limiter release", "limiter release -n 2 mail -h"}},
+		{"help-limiter-delete.txt", []string{"help limiter delete", "limiter delete mail -h"}},
 		{"help-demo.txt", []string{"help demo", "demo -h"}},
 	}
 	for _, tt := range tests {
@@ -29,6 +34,18 @@ func TestHelp_is_the_same_however_it_is_asked_for(t *testing.T) {
 				t.Errorf("sluice %s: exit status %d, stderr %q, want 0 and nothing", ask, r.status, r.stderr)
 			}
 			golden(t, filepath.Join("testdata", tt.file), r.stdout)
+		}
+	}
+}
+
+func TestHelp_of_every_command_that_uses_Redis_has_an_example_and_says_how_it_ends(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"acquire", "limiter", "limiter set", "limiter list", "limiter show", "limiter ledger", "limiter release", "limiter delete"} {
+		text := run(t.Context(), nowhere, strings.Fields("help "+command)...).stdout
+		for _, want := range []string{"\nExamples:\n  sluice " + command, "\nExit status: 0 "} {
+			if !strings.Contains(text, want) {
+				t.Errorf("help %s does not have %q", command, want)
+			}
 		}
 	}
 }
@@ -79,8 +96,13 @@ func TestCompletion(t *testing.T) {
 		{"-", []string{"-help"}},
 		{"acquire -", []string{"-n", "-rate", "-mode", "-wait", "-client", "-redis", "-o"}},
 		{"acquire mail -r", []string{"-n", "-rate", "-mode", "-wait", "-client", "-redis", "-o"}},
-		{"limiter", []string{"set"}},
-		{"limiter set mail -k", []string{"-rate", "-mode", "-keep-alive", "-redis", "-o"}},
+		{"limiter", []string{"set", "list", "show", "ledger", "release", "delete"}},
+		{"limiter list -", []string{"-match", "-redis", "-o"}},
+		{"limiter show mail -", []string{"-redis", "-o"}},
+		{"limiter ledger mail -c", []string{"-client", "-redis", "-o"}},
+		{"limiter release mail -", []string{"-n", "-receipt", "-client", "-redis", "-o"}},
+		{"limiter delete mail -", []string{"-redis", "-o"}},
+		{"limiter set mail -k", []string{"-rate", "-mode", "-keep-alive", "-update", "-redis", "-o"}},
 		{"acquire mail", nil},
 	}
 	for _, tt := range tests {

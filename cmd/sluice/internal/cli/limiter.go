@@ -8,127 +8,63 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/sluice-rate/sluice"
+	"github.com/sluice-rate/sluice/cmd/sluice/internal/store"
+	"github.com/sluice-rate/sluice/cmd/sluice/internal/survey"
 )
 
-// limiter is the group of commands on a limiter's configuration.
+// limiter is the group of commands on limiters as they are stored.
 func (a *app) limiter() *cli.Command {
 	return &cli.Command{
-		Name:     "limiter",
-		Usage:    "configure a limiter",
-		Commands: []*cli.Command{a.limiterSet()},
-	}
-}
-
-// limiterSet is the command that stores a limiter's configuration.
-func (a *app) limiterSet() *cli.Command {
-	return &cli.Command{
-		Name:  "set",
-		Usage: "store the rate of a limiter",
-		UsageText: "sluice limiter set NAME -rate 3/5s [-mode overall|client] [-keep-alive 1h]\n" +
-			"                     [-redis URL] [-o text|json]",
-		Description: limiterSetDescription,
-		Flags: []cli.Flag{
-			flag("rate", "`3/5s` permits/interval: 3/5s, 100/m, 1000/1h30m, 10/d; required"),
-			flag("mode", "`overall|client` one budget for all, or one for each client\n(default overall)"),
-			flag("keep-alive", "`1h` forget the limiter when nobody has used it for so long\n(default: never)"),
-			redisFlag(),
-			outputFlag(),
+		Name:        "limiter",
+		Usage:       "look at limiters, configure them, put them right",
+		Description: limiterDescription,
+		Commands: []*cli.Command{
+			a.limiterSet(), a.limiterList(), a.limiterShow(), a.limiterLedger(), a.limiterRelease(), a.limiterDelete(),
 		},
-		Action: a.runLimiterSet,
 	}
 }
 
-func (a *app) runLimiterSet(ctx context.Context, c *cli.Command) error {
-	limiter, err := name(c)
+// limiterFlags are those of all commands of the group, behind its own.
+func limiterFlags(own ...cli.Flag) []cli.Flag { return append(own, redisFlag(), outputFlag()) }
+
+// interruptedOr is an error for which a command that only reads ends.
+func interruptedOr(ctx context.Context, s *store.Store, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return s.Explain(err)
+}
+
+// survey reads what is stored under a name. Unlike the library it does so for a name that the library refuses: somebody else may have
+// used it.
+func (a *app) survey(ctx context.Context, s *store.Store, limiter string) (*survey.Limiter, error) {
+	if limiter == "" {
+		return nil, &sluice.InvalidError{Field: "name", Value: limiter, Want: "not empty"}
+	}
+	l, err := survey.Read(ctx, s, limiter)
 	if err != nil {
-		return err
+		return nil, interruptedOr(ctx, s, err)
 	}
-	r := reader{c: c}
-	if !r.set("rate") {
-		return usageError(c, "which rate? say it with -rate, such as -rate 3/5s")
+	if !l.Stored.Exists() {
+		a.status = exitNone
 	}
-	config := sluice.Config{Rate: r.rate("rate"), Mode: r.mode("mode"), KeepAlive: r.duration("keep-alive")}
-	json := r.json()
-	if r.err != nil {
-		return r.err
-	}
-	s, err := a.open(c)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-
-	l := sluice.New(s).Limiter(limiter)
-	before, err := l.Config(ctx)
-	had := err == nil
-	if err == nil || errors.Is(err, sluice.ErrNotInitialized) || errors.Is(err, sluice.ErrCorrupt) {
-		err = l.SetRate(ctx, config) // which mends a configuration that makes no sense, or says why it cannot
-	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("interrupted; whether the rate of %s was stored is unknown", limiter)
-	case err != nil:
-		return explain(s, limiter, err)
-	}
-	return a.answer(json, newSetAnswer(limiter, had, before, config))
+	return l, nil
 }
 
-// setAnswer is a stored configuration as it is printed.
-type setAnswer struct {
-	Limiter     string `json:"limiter"`
-	Rate        string `json:"rate"` // as -rate reads it
-	Permits     int64  `json:"permits"`
-	IntervalMS  int64  `json:"interval_ms"`
-	Mode        string `json:"mode"`
-	KeepAliveMS int64  `json:"keep_alive_ms"` // 0: for ever
-	Changed     bool   `json:"changed"`       // false: it was stored like this before
-
-	config sluice.Config
-	change string
+// noSuch says that there is no such limiter, and that the exit status says so.
+func noSuch(limiter string) string {
+	return fmt.Sprintf("%s: no such limiter", shown(limiter))
 }
 
-func newSetAnswer(limiter string, had bool, before, config sluice.Config) setAnswer {
-	v := setAnswer{
-		Limiter:     limiter,
-		Rate:        config.Rate.String(),
-		Permits:     config.Rate.Permits,
-		IntervalMS:  config.Rate.Interval.Milliseconds(),
-		Mode:        config.Mode.String(),
-		KeepAliveMS: config.KeepAlive.Milliseconds(),
-		Changed:     !had || before != config,
-		config:      config,
-		change:      "as before; nothing changed",
-	}
-	switch {
-	case !had:
-		v.change = "new"
-	case v.Changed:
-		v.change = "before: " + describe(before)
-	}
-	return v
-}
-
-func (v setAnswer) String() string {
-	return fmt.Sprintf("%s: %s (%s)", v.Limiter, describe(v.config), v.change)
-}
-
-// describe is a configuration in words.
-func describe(c sluice.Config) string {
-	kept := "kept for ever"
-	if c.KeepAlive > 0 {
-		kept = fmt.Sprintf("forgotten when unused for %v", c.KeepAlive)
-	}
-	return fmt.Sprintf("%v, mode %v, %s", c.Rate, c.Mode, kept)
-}
-
-const limiterSetDescription = `Stores the configuration of the limiter NAME, all of it: what is not said gets its
-default. All processes that use the name follow it from their next call on.
-
-If it differs from what is stored, the limiter begins anew: permits in use are forgotten,
-callers in line keep their places. If it does not differ, nothing changes.
+const limiterDescription = `NAME is a limiter's name, whoever made it: this library or Redisson. "list" and "show" write
+nothing to Redis. "sluice help limiter show" and so on say more.
 
 Examples:
-  sluice limiter set mail -rate 3/5s
-  sluice limiter set api -rate 1000/h -mode client -keep-alive 24h
+  sluice limiter set mail -rate 3/5s        at most 3 in 5 s
+  sluice limiter list -match 'mail*'        which limiters there are
+  sluice limiter show mail                  how it stands, and what is wrong with it
+  sluice limiter ledger mail                who has what, since when
+  sluice limiter release mail -n 2          give permits back
+  sluice limiter delete mail
 
-Exit status: 0 done, 1 error.`
+Exit status: 0 done, 2 there is no such limiter, 1 error.`

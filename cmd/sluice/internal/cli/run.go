@@ -15,6 +15,7 @@ import (
 const (
 	exitError   = 1
 	exitRefused = 2
+	exitNone    = 2 // there is no such limiter
 )
 
 // Env is what the program sees of the world. Args, Stdout, Stderr and LookupEnv are required.
@@ -28,8 +29,8 @@ type Env struct {
 	Size      func() (width, height int) // of the terminal, as it is now; zeros where that is unknown
 }
 
-// Run runs the command that env.Args names and returns the exit status: 0 for done or allowed, 2 for refused, 1 for an
-// error, which is then on Stderr in one line. When ctx ends, the command stops, gives back what it waits for, and that is an error.
+// Run runs the command that env.Args names and returns the exit status: 0 for done or allowed, 2 for refused or
+// that there is no such limiter, 1 for an error, which is then on Stderr in one line. When ctx ends, the command stops, gives back what it waits for, and that is an error.
 func Run(ctx context.Context, env Env) int {
 	a := &app{Env: env}
 	args := env.Args
@@ -103,5 +104,6 @@ Examples:
   sluice acquire mail -rate 3/5s && send    at most 3 in 5 s, all callers together
   sluice acquire mail -wait 10s && send     wait for a permit if need be
   sluice limiter set mail -rate 100/m       give it another rate
+  sluice limiter show mail                  how it stands, and what is wrong with it
 
-Exit status: 0 done or allowed, 2 refused, 1 error.`
+Exit status: 0 done or allowed, 2 refused or no such limiter, 1 error.`

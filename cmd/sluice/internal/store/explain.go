@@ -37,6 +37,8 @@ func (s *Store) cause(err error) string {
 	return cause
 }
 
+const severalNodes = "; for a cluster, name several of its nodes: redis://host:port,host:port"
+
 // remedy is what to do about an error reply, where that is known.
 func remedy(reply string) string {
 	const password = "; give it a user and password in the URL: redis://user:password@host:port"
@@ -44,9 +46,12 @@ func remedy(reply string) string {
 	case "NOAUTH", "WRONGPASS":
 		return password
 	case "NOPERM":
+		if !strings.Contains(reply, "'eval") && strings.Contains(reply, "command") {
+			return "; this user needs that right too, to look at keys as they are"
+		}
 		return "; this user needs the right to run scripts (EVAL, EVALSHA) on the limiter's keys"
 	case "MOVED", "ASK", "CLUSTERDOWN":
-		return "; for a cluster, name several of its nodes: redis://host:port,host:port"
+		return severalNodes
 	case "READONLY":
 		return "; it is a replica: name the master"
 	}

@@ -27,7 +27,7 @@ type Store struct {
 	sluice.Engine
 	addr   string // where it is, for people; without a password
 	limit  time.Duration
-	client io.Closer
+	client client
 }
 
 // Open makes the store of a URL: redis://, rediss:// with TLS, or unix://, with the query parameters of go-redis; several hosts with commas
@@ -49,7 +49,7 @@ func (s *Store) Close() error { return s.client.Close() }
 
 // client is what go-redis' clients of one server and of a cluster have in common, as far as it is used here.
 type client interface {
-	redisengine.Client[*redis.Cmd]
+	redis.Cmdable
 	io.Closer
 }
 
