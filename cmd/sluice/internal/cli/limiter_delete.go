@@ -46,6 +46,9 @@ func (a *app) runLimiterDelete(ctx context.Context, c *cli.Command) error {
 	if stranger := l.Stranger(); stranger != "" {
 		return fmt.Errorf("the key %s is %s, not a limiter; nothing was deleted", shown(limiter), stranger)
 	}
+	if by := l.ByHand(); by != "" {
+		return fmt.Errorf("the name %s is one that this library refuses, since its keys lie in two cluster slots; delete them by hand: %s", shown(limiter), by)
+	}
 	v := deleteAnswer{Limiter: limiter}
 	if l.Left() {
 		v, err = deleteAll(ctx, s, l)

@@ -50,9 +50,9 @@ func List(ctx context.Context, s Store, match string, yield func([]Found) error)
 		if err != nil {
 			return err
 		}
-		for _, pattern := range ledgerPatterns(match) {
+		for i, pattern := range ledgerPatterns(match) {
 			err := scan(ctx, node, pattern, kindZset, func(keys []string) error {
-				found, err := bereft(ctx, node, keys, pattern == match+":permits*")
+				found, err := bereft(ctx, node, keys, i > 0)
 				if err != nil {
 					return err
 				}
@@ -160,7 +160,7 @@ func bereft(ctx context.Context, node store.Node, ledgers []string, tagged bool)
 	return found, nil
 }
 
-// ledgerPatterns are the globs that find the ledgers of limiters whose name matches one.
+// ledgerPatterns are the globs that find the ledgers of limiters whose name matches one; the second finds only those whose name has a brace.
 func ledgerPatterns(match string) []string {
 	if match == "" || match == "*" {
 		return []string{"*:permits*"}

@@ -34,7 +34,7 @@ func owners(base string) []string {
 // sibling is the other name that has the same value and ledger: foo and {foo}.
 func sibling(name string) string {
 	names := owners(base(name))
-	if i := slices.Index(names, name); len(names) == 2 && i >= 0 {
+	if i := slices.Index(names, name); len(names) == 2 && i >= 0 && TwoSlots(name) == "" {
 		return names[1-i]
 	}
 	return ""

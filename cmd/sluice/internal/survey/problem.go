@@ -46,7 +46,7 @@ func (l *Limiter) nameProblems() (all []Problem) {
 			"the keys of the name " + Shown(l.Name) + " lie in two cluster slots",
 			"on a cluster every take fails, and this library refuses the name everywhere",
 			"take another name, " + strings.TrimSuffix(want, ": its keys would lie in two cluster slots") +
-				"; to be rid of this one: redis-cli DEL " + strings.Join(l.keys(), " "),
+				"; to be rid of this one: " + l.ByHand(),
 		})
 	}
 	if l.Sibling && l.Stored.Exists() {
@@ -57,6 +57,14 @@ func (l *Limiter) nameProblems() (all []Problem) {
 		})
 	}
 	return all
+}
+
+// ByHand is the command that deletes a limiter whose name this library refuses; "" if that can do it, or nothing is there.
+func (l *Limiter) ByHand() string {
+	if !l.Left() || TwoSlots(l.Name) == "" {
+		return ""
+	}
+	return "redis-cli DEL " + strings.Join(l.keys(), " ")
 }
 
 // keys are the keys that are there, as a shell reads them.

@@ -54,13 +54,17 @@ func (p *Pair) valueProblems(l *Limiter) []Problem {
 	}
 	problem := Problem{
 		fmt.Sprintf("%s is %d, but the ledger leaves %d of %d: it disagrees by %d", key, value, left, rate, max(value-left, left-value)),
-		fmt.Sprintf("%s too many are granted", count(value-left, "permit", "permits")),
+		fmt.Sprintf("up to %s too many are granted", count(value-left, "permit", "permits")),
 		"the first take of a process of this library counts it anew, and any take does within an interval",
 	}
 	if value < left {
 		problem.Means = fmt.Sprintf("%s cannot be had", count(left-value, "permit", "permits"))
 	}
-	problem.Means += "; Redisson's release, a call that was sent twice or an edit by hand leaves that behind"
+	if p.Client != "" {
+		problem.Means += "; a change of the rate leaves that behind until the client's next take"
+	} else {
+		problem.Means += "; Redisson's release, a call that was sent twice or an edit by hand leaves that behind"
+	}
 	if value > rate {
 		problem.Do = "the next take of this library counts it anew"
 	}
