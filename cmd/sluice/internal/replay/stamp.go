@@ -28,10 +28,14 @@ func parseStamp(b []byte) (time.Time, bool) {
 	month := month(b[3:6])
 	day, year := two(b[0:]), two(b[7:])*100+two(b[9:])
 	hour, minute, second := two(b[12:]), two(b[15:]), two(b[18:])
-	zone := two(b[22:])*3600 + two(b[24:])*60
-	if year < 0 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 || two(b[22:]) < 0 || two(b[24:]) < 0 {
+	if !within(year, 1971, 2199) || !within(hour, 0, 23) || !within(minute, 0, 59) || !within(second, 0, 60) {
 		return time.Time{}, false
 	}
+	zoneHours, zoneMinutes := two(b[22:]), two(b[24:])
+	if !within(zoneHours, 0, 23) || !within(zoneMinutes, 0, 59) {
+		return time.Time{}, false
+	}
+	zone := zoneHours*3600 + zoneMinutes*60
 	switch b[21] {
 	case '-':
 		zone = -zone
@@ -40,7 +44,7 @@ func parseStamp(b []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	date := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
-	if month == 0 || day < 1 || date.Day() != day && second < 60 || date.Year() < 1 {
+	if month == 0 || day < 1 || date.Day() != day && second < 60 {
 		return time.Time{}, false // the 31st of February
 	}
 	return date.Add(-time.Duration(zone) * time.Second).In(zoneOf(zone)), true
@@ -62,6 +66,8 @@ func two(b []byte) int {
 	}
 	return int(tens)*10 + int(ones)
 }
+
+func within(n, least, most int) bool { return least <= n && n <= most }
 
 // month reads an English month; 0 is none.
 func month(b []byte) time.Month {
