@@ -79,4 +79,14 @@ func TestInterrupt_before_it_began(t *testing.T) {
 	if n := w.conn.Int(t, "DBSIZE"); n != 0 {
 		t.Errorf("%d keys, want none", n)
 	}
+	w.want(0, "acquire", "mail", "-rate", "3/1h")
+	before := w.dump()
+	for _, args := range onLimiters {
+		if text := complaint(t, run(ctx, w.server.URL(), args...)); !strings.HasPrefix(text, "sluice: interrupted") {
+			t.Errorf("%q: stderr is %q, want that it was interrupted", args, text)
+		}
+	}
+	if after := w.dump(); after != before {
+		t.Errorf("the keys are %s, want as before", after)
+	}
 }

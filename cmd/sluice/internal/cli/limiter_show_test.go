@@ -1,11 +1,13 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -272,5 +274,31 @@ func (w *world) longLedger(key string, entries int) {
 			args = append(args, now-int64((entries-i)/7), member)
 		}
 		w.conn.Int(w.t, args...)
+	}
+}
+
+func TestLimiterShow_of_a_limiter_in_use_sees_one_moment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(0, "limiter", "set", "mail", "-rate", "50/50ms")
+	ctx, cancel := context.WithCancel(t.Context())
+	var users sync.WaitGroup
+	defer users.Wait()
+	defer cancel()
+	for i := range 4 {
+		users.Go(func() {
+			l := w.client.Limiter("mail")
+			for ctx.Err() == nil {
+				if d, err := l.TryAcquireFor(ctx, int64(1+i), 20*time.Millisecond); err == nil && d.Allowed && i%2 == 0 {
+					l.Refund(ctx, d.Receipt)
+				}
+			}
+		})
+	}
+	for range 200 {
+		v := w.show(0, "mail")
+		if len(v.Problems) != 0 || v.Granted > 50 || v.Waiting == 0 && v.Available+v.Granted != 50 {
+			t.Fatalf("show is %+v, want 50 permits between them and nothing wrong", v)
+		}
 	}
 }

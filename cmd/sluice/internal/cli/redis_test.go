@@ -40,13 +40,34 @@ func TestRedis_that_is_not_there_is_named_without_its_password(t *testing.T) {
 	}
 }
 
+func TestRedis_that_is_not_there_is_an_error_of_every_command(t *testing.T) {
+	t.Parallel()
+	for _, args := range onLimiters {
+		if text := complaint(t, run(t.Context(), nowhere, args...)); !strings.Contains(text, "the Redis at 127.0.0.1:1 does not answer") {
+			t.Errorf("%q: stderr is %q, want that it does not answer", args, text)
+		}
+	}
+}
+
+// onLimiters are the commands on limiters that are there.
+var onLimiters = [][]string{
+	{"limiter", "list"},
+	{"limiter", "show", "mail"},
+	{"limiter", "ledger", "mail"},
+	{"limiter", "release", "mail", "-n", "1"},
+	{"limiter", "delete", "mail"},
+	{"limiter", "set", "mail", "-update", "-rate", "3/5s"},
+}
+
 func TestRedis_that_hangs_is_given_up_within_three_seconds(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"acquire", "mail", "-rate", "3/5s", "-wait", "1m"},
 		{"limiter", "set", "mail", "-rate", "3/5s"},
+		{"limiter", "list"},
+		{"limiter", "show", "mail"},
 	} {
-		t.Run(args[0], func(t *testing.T) {
+		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.server.Pause()
@@ -71,6 +92,11 @@ func TestRedis_that_wants_a_password(t *testing.T) {
 		text := complaint(t, run(t.Context(), url, "acquire", "mail", "-rate", "3/1h"))
 		if !strings.Contains(text, "give it a user and password in the URL") || strings.Contains(text, ":wrong") {
 			t.Errorf("stderr is %q, want what to do, and no password", text)
+		}
+	}
+	for _, args := range onLimiters {
+		if text := complaint(t, run(t.Context(), "redis://:wrong@"+server.Addr(), args...)); !strings.Contains(text, "give it a user and password in the URL") {
+			t.Errorf("%q: stderr is %q, want what to do", args, text)
 		}
 	}
 	if r := run(t.Context(), "redis://:hunter2@"+server.Addr(), "acquire", "mail", "-rate", "3/1h"); r.status != 0 {
@@ -101,5 +127,13 @@ func TestRedis_says_no(t *testing.T) {
 	text := complaint(t, run(t.Context(), "redis://guest:pw@"+w.server.Addr(), "acquire", "mail", "-rate", "3/1h"))
 	if !strings.Contains(text, "NOPERM") || !strings.Contains(text, "needs the right to run scripts") {
 		t.Errorf("stderr is %q, want what the user may not do", text)
+	}
+
+	w.conn.Str(t, "ACL", "SETUSER", "guest", "+eval", "+evalsha", "-scan", "-zrange")
+	for _, args := range [][]string{{"limiter", "list"}, {"limiter", "show", "mail"}} {
+		text := complaint(t, run(t.Context(), "redis://guest:pw@"+w.server.Addr(), args...))
+		if !strings.Contains(text, "NOPERM") || !strings.Contains(text, "needs that right too, to look at keys as they are") {
+			t.Errorf("%q: stderr is %q, want what the user may not do", args, text)
+		}
 	}
 }

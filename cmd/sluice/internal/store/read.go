@@ -75,6 +75,11 @@ func (n Node) Read(ctx context.Context, together bool, fill func(redis.Pipeliner
 	}
 	fill(pipe)
 	cmds, err := pipe.Exec(ctx)
+	if together && err != nil && strings.HasPrefix(err.Error(), "EXECABORT") { // which says that there is a reason, but not which
+		if reason := n.Read(ctx, false, fill); reason != nil {
+			return reason
+		}
+	}
 	for _, c := range cmds {
 		if bad := c.Err(); bad != nil && !errors.Is(bad, redis.Nil) && !strings.HasPrefix(bad.Error(), "WRONGTYPE") {
 			return unavailable(bad)
