@@ -68,7 +68,7 @@ func TestCompletion_in_a_shell(t *testing.T) {
 					t.Errorf("%q: stderr %q, want nothing", tt.words, &stderr)
 				}
 				var got []string
-				for _, word := range strings.Fields(string(out)) { // zsh's own function would take those that fit
+				for word := range strings.FieldsSeq(string(out)) { // zsh's own function would take those that fit
 					if strings.HasPrefix(word, tt.words[len(tt.words)-1]) {
 						got = append(got, word)
 					}

@@ -35,13 +35,16 @@ func interruptedOr(ctx context.Context, s *store.Store, err error) error {
 	return s.Explain(err)
 }
 
+// reading is survey.Read or survey.Find.
+type reading func(context.Context, survey.Store, string) (*survey.Limiter, error)
+
 // survey reads what is stored under a name. Unlike the library it does so for a name that the library refuses: somebody else may have
 // used it.
-func (a *app) survey(ctx context.Context, s *store.Store, limiter string) (*survey.Limiter, error) {
+func (a *app) survey(ctx context.Context, s *store.Store, limiter string, read reading) (*survey.Limiter, error) {
 	if limiter == "" {
 		return nil, &sluice.InvalidError{Field: "name", Value: limiter, Want: "not empty"}
 	}
-	l, err := survey.Read(ctx, s, limiter)
+	l, err := read(ctx, s, limiter)
 	if err != nil {
 		return nil, interruptedOr(ctx, s, err)
 	}

@@ -39,7 +39,7 @@ func (a *app) runLimiterDelete(ctx context.Context, c *cli.Command) error {
 	}
 	defer s.Close()
 
-	l, err := a.survey(ctx, s, limiter)
+	l, err := a.survey(ctx, s, limiter, survey.Find)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) runLimiterLedger(ctx context.Context, c *cli.Command) error {
 	}
 	defer s.Close()
 
-	l, err := a.survey(ctx, s, limiter)
+	l, err := a.survey(ctx, s, limiter, survey.Find)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (p *ledgerPrinter) print(page survey.Page) error {
 	for _, e := range page.Entries {
 		v := newEntryAnswer(e)
 		age := human(page.At.Sub(e.At).Truncate(time.Millisecond))
-		if ahead := e.At.Sub(page.At); ahead > 0 {
+		if ahead := e.At.Sub(page.At); ahead >= time.Millisecond { // a grant is dated now rounded up
 			age = "in " + human(roughly(ahead))
 		}
 		rows = append(rows, p.row(v.Format, e.At.UTC().Format(dateForm), age, itoa(v.Permits), v.Kind, v.Receipt, shown(v.Client)))

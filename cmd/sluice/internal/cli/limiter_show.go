@@ -40,7 +40,7 @@ func (a *app) runLimiterShow(ctx context.Context, c *cli.Command) error {
 	}
 	defer s.Close()
 
-	l, err := a.survey(ctx, s, limiter)
+	l, err := a.survey(ctx, s, limiter, survey.Read)
 	if err != nil {
 		return err
 	}

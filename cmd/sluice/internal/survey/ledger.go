@@ -26,7 +26,7 @@ func (l *Limiter) Ledger(ctx context.Context, s Store, p *Pair) iter.Seq2[Page, 
 			if page, c, err = l.page(ctx, node, p, c); err != nil || len(page.Entries) == 0 {
 				break
 			}
-			if !yield(page, nil) {
+			if !yield(page, nil) || len(page.Entries) < nextPage {
 				return
 			}
 		}

@@ -88,21 +88,27 @@ type pairReply struct {
 	entries               *redis.ZSliceCmd
 }
 
-func (p *Pair) ask(pipe redis.Pipeliner) pairReply {
+func (p *Pair) ask(pipe redis.Pipeliner, shallow bool) pairReply {
 	ctx := context.Background() // it goes with the pipe's
-	return pairReply{
+	r := pairReply{
 		valueKind: pipe.Type(ctx, p.ValueKey), ledgerKind: pipe.Type(ctx, p.LedgerKey),
 		value:    pipe.Get(ctx, p.ValueKey),
 		valueTTL: pipe.PTTL(ctx, p.ValueKey), ledgerTTL: pipe.PTTL(ctx, p.LedgerKey),
-		card:    pipe.ZCard(ctx, p.LedgerKey),
-		entries: pipe.ZRangeWithScores(ctx, p.LedgerKey, 0, firstPage-1),
 	}
+	if !shallow {
+		r.card = pipe.ZCard(ctx, p.LedgerKey)
+		r.entries = pipe.ZRangeWithScores(ctx, p.LedgerKey, 0, firstPage-1)
+	}
+	return r
 }
 
 // read takes in the reply, and the rest of a long ledger.
 func (p *Pair) read(ctx context.Context, node store.Node, l *Limiter, r pairReply) error {
 	p.ValueKind, p.LedgerKind, p.Value = r.valueKind.Val(), r.ledgerKind.Val(), r.value.Val()
 	p.ValueTTL, p.LedgerTTL, p.steady = max(0, r.valueTTL.Val()), max(0, r.ledgerTTL.Val()), true
+	if l.shallow {
+		return nil
+	}
 	for _, z := range r.entries.Val() {
 		p.count(newEntry(z, p.Client, l.At), l)
 	}
@@ -123,16 +129,15 @@ func (p *Pair) readOn(ctx context.Context, node store.Node, l *Limiter, r pairRe
 		if err != nil {
 			return err
 		}
-		if len(page) == 0 {
-			break
-		}
 		for _, z := range page {
 			p.count(newEntry(z, p.Client, l.At), l)
 		}
-		c = c.after(page)
+		if c = c.after(page); len(page) < nextPage {
+			break
+		}
 	}
 	var again pairReply
-	if err := node.Read(ctx, true, func(pipe redis.Pipeliner) { again = p.ask(pipe) }); err != nil {
+	if err := node.Read(ctx, true, func(pipe redis.Pipeliner) { again = p.ask(pipe, false) }); err != nil {
 		return err
 	}
 	same := len(again.entries.Val()) > 0 && again.entries.Val()[0] == r.entries.Val()[0]

@@ -29,6 +29,8 @@ type Limiter struct {
 	Stored  Stored
 	Pairs   []Pair // of an overall limiter one, else one for each client, by ID; without a configuration, all that is left
 	Sibling bool   // the limiter whose name differs by the braces only, and which has the same keys, has a configuration too
+
+	shallow bool // the ledgers have not been read
 }
 
 // Left reports whether anything of a limiter is there, with a configuration or without.
@@ -54,7 +56,16 @@ func (l *Limiter) Stranger() string {
 // library's ever are: then it is read in pages, and what has changed meanwhile is not held against it. For the clients of a
 // limiter that has them, or has lost its configuration, it goes through all names of keys on the server, a thousand at a time.
 func Read(ctx context.Context, s Store, name string) (*Limiter, error) {
-	l := &Limiter{Name: name}
+	return (&Limiter{Name: name}).all(ctx, s)
+}
+
+// Find is Read without what is in the ledgers.
+func Find(ctx context.Context, s Store, name string) (*Limiter, error) {
+	return (&Limiter{Name: name, shallow: true}).all(ctx, s)
+}
+
+func (l *Limiter) all(ctx context.Context, s Store) (*Limiter, error) {
+	name := l.Name
 	node, err := s.MasterOf(ctx, name)
 	if err != nil {
 		return nil, err
@@ -103,7 +114,7 @@ func (l *Limiter) read(ctx context.Context, s Store, node store.Node, pairs []*P
 	var replies []pairReply
 	readPairs := func(p redis.Pipeliner) {
 		for _, pair := range pairs {
-			replies = append(replies, pair.ask(p))
+			replies = append(replies, pair.ask(p, l.shallow))
 		}
 	}
 	err := node.Read(ctx, !split, func(p redis.Pipeliner) {
