@@ -56,8 +56,18 @@ func (r Release) StartSentinels(tb testing.TB, replicas, sentinels int) *Watched
 	for range sentinels {
 		w.Sentinels = append(w.Sentinels, startSentinel(tb, w.Servers[0], 1+sentinels/2))
 	}
+	// A replica that has become a master is made a replica again by the sentinels that do not hear why within four periods.
+	period := time.Second / 2
+	if sentinels == 1 {
+		period = time.Hour
+	}
 	for _, s := range w.Sentinels {
-		s.awaitKnowledge(tb, replicas, sentinels-1, sentinels == 1)
+		s.awaitKnowledge(tb, replicas, sentinels-1)
+	}
+	for _, s := range w.Sentinels {
+		c := Connect(s.Addr())
+		c.do(tb, "SENTINEL", "DEBUG", "PUBLISH-PERIOD", period.Milliseconds())
+		c.Close()
 	}
 	return w
 }
@@ -79,8 +89,8 @@ sentinel parallel-syncs %[1]s 8
 	s.start(freePort)
 	c := Connect(s.Addr())
 	defer c.Close()
-	// A replica that has been silent for five ping periods is no candidate, and a sentinel that was late itself does nothing
-	// for a while: a busy machine is no reason for either.
+	// A replica that has been silent for five ping periods is no candidate, and a sentinel that was late itself does nothing for
+	// a while: a busy machine is no reason for either.
 	c.do(tb, "SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400, "ASK-PERIOD", 200, "PUBLISH-PERIOD", 100,
 		"TILT-TRIGGER", startTimeout.Milliseconds())
 	return s
@@ -138,9 +148,8 @@ func (s *Server) awaitLink(tb testing.TB) {
 	})
 }
 
-// awaitKnowledge waits until a sentinel knows that many others, and that many replicas which could take over. Then it can
-// be told to keep what it knows to itself.
-func (s *Server) awaitKnowledge(tb testing.TB, replicas, others int, quiet bool) {
+// awaitKnowledge waits until a sentinel knows that many others, and that many replicas which could take over.
+func (s *Server) awaitKnowledge(tb testing.TB, replicas, others int) {
 	tb.Helper()
 	c := Connect(s.Addr())
 	defer c.Close()
@@ -153,9 +162,6 @@ func (s *Server) awaitKnowledge(tb testing.TB, replicas, others int, quiet bool)
 		}
 		return known == replicas && len(c.do(tb, "SENTINEL", "SENTINELS", MasterName).([]any)) == others
 	})
-	if quiet {
-		c.do(tb, "SENTINEL", "DEBUG", "PUBLISH-PERIOD", time.Hour.Milliseconds())
-	}
 }
 
 // fields reads a reply that is a list of names, each with a value behind it.
