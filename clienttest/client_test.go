@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/sluice-rate/sluice"
+	"github.com/sluice-rate/sluice/internal/redistest"
 )
 
 // TestClients runs each behaviour over each client.
 func TestClients(t *testing.T) {
-	cluster := startStore(t, true)
+	cluster := startCluster(t, redistest.Redis7)
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			s := cluster
 			if !c.cluster {
-				s = startStore(t, false)
+				s = startStore(t, redistest.Redis7)
 			}
 			engine := c.open(t, target{addrs: s.addrs()})
 			for _, b := range behaviours {

@@ -11,16 +11,18 @@ import (
 	"github.com/redis/rueidis/rueidiscompat"
 
 	"github.com/sluice-rate/sluice"
+	"github.com/sluice-rate/sluice/internal/redistest"
 	"github.com/sluice-rate/sluice/redisengine"
 )
 
 // client is a way to reach Redis. Those of go-redis are told to heed the context, which they do not do by themselves.
 type client struct {
-	name    string
-	cluster bool
-	resends bool // a script call whose reply was lost is sent again by the library
-	again   bool // it is of the same type as another of the list, and seen there
-	open    func(tb testing.TB, to target) sluice.Engine
+	name       string
+	cluster    bool
+	everywhere bool // it runs the suite on every release, not only on the first
+	resends    bool // a script call whose reply was lost is sent again by the library
+	again      bool // it is of the same type as another of the list, and seen there
+	open       func(tb testing.TB, to target) sluice.Engine
 }
 
 // target is what a client is opened on.
@@ -33,7 +35,7 @@ type target struct {
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 var clients = []client{
-	{name: "go-redis Client", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
+	{name: "go-redis Client", everywhere: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		return redisengine.New(goRedis(tb, to, 3), to.options)
 	}},
 	{name: "go-redis Client by RESP2", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
@@ -54,13 +56,13 @@ var clients = []client{
 		pipeliner, err := goRedis(tb, to, 3).AutoPipelineWithOptions(&redis.AutoPipelineOptions{FullDuplex: true})
 		return redisengine.New(opened(tb, pipeliner, err), to.options)
 	}},
-	{name: "rueidis", open: func(tb testing.TB, to target) sluice.Engine {
+	{name: "rueidis", everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
 		return redisengine.New(rueidisCompat(tb, to, false), to.options)
 	}},
 	{name: "rueidis by RESP2", open: func(tb testing.TB, to target) sluice.Engine {
 		return redisengine.New(rueidisCompat(tb, to, true), to.options)
 	}},
-	{name: "go-redis ClusterClient", cluster: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
+	{name: "go-redis ClusterClient", cluster: true, everywhere: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		return redisengine.New(goRedisCluster(tb, to), to.options)
 	}},
 	{name: "go-redis UniversalClient of a cluster", again: true, cluster: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
@@ -70,8 +72,22 @@ var clients = []client{
 		pipeliner, err := goRedisCluster(tb, to).AutoPipeline()
 		return redisengine.New(opened(tb, pipeliner, err), to.options)
 	}},
-	{name: "rueidis on a cluster", cluster: true, open: func(tb testing.TB, to target) sluice.Engine {
+	{name: "rueidis on a cluster", cluster: true, everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
 		return redisengine.New(rueidisCompat(tb, to, false), to.options)
+	}},
+}
+
+// failoverClients ask sentinels for the master.
+var failoverClients = []client{
+	{name: "go-redis FailoverClient", everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
+		return redisengine.New(closed(tb, redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: redistest.MasterName, SentinelAddrs: to.addrs, Dialer: to.dial, ContextTimeoutEnabled: true,
+		})), to.options)
+	}},
+	{name: "rueidis by sentinels", open: func(tb testing.TB, to target) sluice.Engine {
+		o := rueidisOptions(to)
+		o.Sentinel.MasterSet = redistest.MasterName
+		return redisengine.New(rueidisBy(tb, o), to.options)
 	}},
 }
 
@@ -90,13 +106,23 @@ func goRedisUniversal(tb testing.TB, to target) redis.UniversalClient {
 
 func rueidisCompat(tb testing.TB, to target, resp2 bool) rueidiscompat.Cmdable {
 	tb.Helper()
-	// Its cache, which scripts have no use for, would need RESP3.
-	o := rueidis.ClientOption{InitAddress: to.addrs, AlwaysRESP2: resp2, DisableCache: resp2}
+	o := rueidisOptions(to)
+	o.AlwaysRESP2, o.DisableCache = resp2, resp2 // its cache, which scripts have no use for, would need RESP3
+	return rueidisBy(tb, o)
+}
+
+func rueidisOptions(to target) rueidis.ClientOption {
+	o := rueidis.ClientOption{InitAddress: to.addrs}
 	if to.dial != nil {
 		o.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			return to.dial(ctx, "tcp", addr)
 		}
 	}
+	return o
+}
+
+func rueidisBy(tb testing.TB, o rueidis.ClientOption) rueidiscompat.Cmdable {
+	tb.Helper()
 	c, err := rueidis.NewClient(o)
 	if err != nil {
 		tb.Fatal(err)

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/sluice-rate/sluice"
+	"github.com/sluice-rate/sluice/internal/redistest"
 )
 
 // TestLostReply loses the reply to a take that has run. Whether the library sends it again by itself or the caller does, it is
 // charged once.
 func TestLostReply(t *testing.T) {
-	cluster := startStore(t, true)
+	cluster := startCluster(t, redistest.Redis7)
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			s := cluster
 			if !c.cluster {
-				s = startStore(t, false)
+				s = startStore(t, redistest.Redis7)
 			}
 			proxies := newProxies(t)
 			engine := c.open(t, target{addrs: s.addrs(), dial: proxies.dial})
@@ -57,13 +58,14 @@ func TestLostReply(t *testing.T) {
 
 // TestServerStops stops the server under a client, and starts it again.
 func TestServerStops(t *testing.T) {
+	t.Parallel()
 	for _, c := range clients {
 		if c.cluster {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := startStore(t, false)
+			s := startStore(t, redistest.Redis7)
 			engine := c.open(t, target{addrs: s.addrs()})
 			p := &place{T: t, kind: c, store: s, engine: engine, client: sluice.New(engine)}
 			p.take(p.limiter(sluice.Config{Rate: sluice.Per(1, time.Hour)}), 1)
@@ -96,6 +98,7 @@ func TestServerStops(t *testing.T) {
 
 // TestServerHangs freezes the server: the caller's deadline ends the call, and nothing is charged in the end.
 func TestServerHangs(t *testing.T) {
+	t.Parallel()
 	for _, c := range clients {
 		if c.cluster {
 			continue
@@ -103,7 +106,7 @@ func TestServerHangs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.skipFlawed(t, "a server hangs")
 			t.Parallel()
-			s := startStore(t, false)
+			s := startStore(t, redistest.Redis7)
 			engine := c.open(t, target{addrs: s.addrs()})
 			p := &place{T: t, kind: c, store: s, engine: engine, client: sluice.New(engine)}
 			l := p.limiter(sluice.Config{Rate: sluice.Per(10, time.Hour)})

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -9,5 +10,11 @@ import (
 
 func TestMain(m *testing.M) {
 	logging.Disable() // of the connections that the tests break
+	flag.Parse()
+	parallel := false
+	flag.Visit(func(f *flag.Flag) { parallel = parallel || f.Name == "test.parallel" })
+	if !parallel {
+		flag.Set("test.parallel", "16") // these tests wait most of the time: for a server, or for the clock
+	}
 	os.Exit(m.Run())
 }

@@ -9,21 +9,38 @@ import (
 	"github.com/sluice-rate/sluice/internal/redistest"
 )
 
-// store is the servers behind a client: one, or the masters of a cluster.
+// store is the servers behind a client: one, the masters of a cluster, or one that sentinels watch.
 type store struct {
-	servers []*redistest.Server
-	nodes   []*redistest.Conn
+	servers []*redistest.Server // the sentinels, if there are any: they tell a client where to go
+	nodes   []*redistest.Conn   // to those that have the keys
 }
 
-func startStore(tb testing.TB, cluster bool) *store {
+// startStore starts one server.
+func startStore(tb testing.TB, release redistest.Release) *store {
 	tb.Helper()
-	s := &store{}
-	if cluster {
-		s.servers = redistest.StartCluster(tb, 3)
-	} else {
-		s.servers = []*redistest.Server{redistest.Start(tb)}
-	}
-	for _, server := range s.servers {
+	return storeOf(tb, release.Start(tb))
+}
+
+// startCluster starts a cluster of three masters.
+func startCluster(tb testing.TB, release redistest.Release) *store {
+	tb.Helper()
+	return storeOf(tb, release.StartCluster(tb, 3)...)
+}
+
+// startWatched starts a master with a replica, and a sentinel that bears with a master that is busy with a long script.
+func startWatched(tb testing.TB, release redistest.Release) *store {
+	tb.Helper()
+	w := release.StartSentinels(tb, 1, 1)
+	redistest.Dial(tb, w.Addrs()[0]).Str(tb, "SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 60_000)
+	s := storeOf(tb, w.Servers[0])
+	s.servers = w.Sentinels
+	return s
+}
+
+func storeOf(tb testing.TB, servers ...*redistest.Server) *store {
+	tb.Helper()
+	s := &store{servers: servers}
+	for _, server := range servers {
 		s.nodes = append(s.nodes, redistest.Dial(tb, server.Addr()))
 	}
 	return s

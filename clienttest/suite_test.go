@@ -1,10 +1,6 @@
 package clienttest
 
 import (
-	"context"
-	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,28 +10,59 @@ import (
 	"github.com/sluice-rate/sluice/redisengine"
 )
 
-// TestEngine runs the suite that every engine passes over each client.
+// releases are the servers on which the suite runs.
+var releases = []redistest.Release{redistest.Redis7, redistest.Redis8, redistest.Valkey8}
+
+// TestEngine runs the suite that every engine passes, on each release, on one server, a cluster, and a master that is watched by
+// sentinels. All clients run it on the first release, one of each library on the others; when this is short, those only.
 func TestEngine(t *testing.T) {
-	single, cluster := make(pool, 4), make(pool, 1) // most tests wait most of the time
-	for range cap(single) {
-		single <- startStore(t, false)
+	for i, release := range releases {
+		t.Run(release.String(), func(t *testing.T) {
+			t.Parallel()
+			all := i == 0 && !testing.Short()
+			t.Run("one server", func(t *testing.T) {
+				t.Parallel()
+				p := newPool(4, func() *store { return startStore(t, release) })
+				p.run(t, clients, func(c client) bool { return !c.cluster && !c.again && (all || c.everywhere) })
+			})
+			t.Run("cluster", func(t *testing.T) {
+				t.Parallel()
+				p := newPool(1, func() *store { return startCluster(t, release) })
+				p.run(t, clients, func(c client) bool { return c.cluster && !c.again && (all || c.everywhere) })
+			})
+			t.Run("sentinels", func(t *testing.T) {
+				if i > 0 && testing.Short() {
+					t.Skip("to a client they are the same on every release")
+				}
+				t.Parallel()
+				p := newPool(2, func() *store { return startWatched(t, release) })
+				p.run(t, failoverClients, func(c client) bool { return all || c.everywhere })
+			})
+		})
 	}
-	cluster <- startStore(t, true)
-	for i, c := range clients {
+}
+
+// pool is a few stores that tests have in turn, each for itself. Most tests wait most of the time.
+type pool chan *store
+
+func newPool(n int, start func() *store) pool {
+	p := make(pool, n)
+	for range n {
+		p <- start()
+	}
+	return p
+}
+
+// run runs the suite over the clients that fit.
+func (p pool) run(t *testing.T, clients []client, fits func(client) bool) {
+	for _, c := range clients {
+		if !fits(c) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
-			if c.again {
-				t.Skip("this is a client of the list under another name")
-			}
-			if testing.Short() && i > 0 && i < len(clients)-1 {
-				t.Skip("only the first and the last, as this is short")
-			}
-			stores := single
-			if c.cluster {
-				stores = cluster
-			}
 			enginetest.Run(t, enginetest.Harness{
 				New: func(t testing.TB, now func() time.Time) (sluice.Engine, enginetest.Keys) {
-					s := stores.get(t)
+					s := p.get(t)
 					engine := c.open(t, target{addrs: s.addrs(), options: &redisengine.Options{Now: now}})
 					if c.cluster {
 						return tagged{engine}, s.tagged(t)
@@ -47,120 +74,10 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// pool is a few stores that tests have in turn, each for itself.
-type pool chan *store
-
 // get waits for a store, which is empty, and has it until the test ends.
 func (p pool) get(tb testing.TB) *store {
 	s := <-p
 	tb.Cleanup(func() { p <- s })
 	s.everywhere(tb, "FLUSHALL")
 	return s
-}
-
-// tag is what the names of the suite get before them on a cluster, where some of its tests rename limiters: so all of
-// its keys lie in one slot.
-const tag = "{suite}"
-
-// tagged is an engine that calls a limiter by its name with the tag.
-type tagged struct {
-	sluice.Engine
-}
-
-func withTag(k sluice.Key) sluice.Key { return sluice.Key{Limiter: tag + k.Limiter, Client: k.Client} }
-
-func (e tagged) Take(ctx context.Context, takes []sluice.Take) ([]sluice.Answer, error) {
-	named := make([]sluice.Take, len(takes))
-	for i, t := range takes {
-		t.Key = withTag(t.Key)
-		named[i] = t
-	}
-	answers, err := e.Engine.Take(ctx, named)
-	for i, a := range answers {
-		answers[i].Err = errWithoutTag(a.Err)
-	}
-	return answers, errWithoutTag(err)
-}
-
-func (e tagged) GiveBack(ctx context.Context, k sluice.Key, returns []sluice.Return) ([]int64, error) {
-	freed, err := e.Engine.GiveBack(ctx, withTag(k), returns)
-	return freed, errWithoutTag(err)
-}
-
-func (e tagged) Look(ctx context.Context, k sluice.Key, receipts []sluice.Receipt) ([]sluice.Sight, error) {
-	sights, err := e.Engine.Look(ctx, withTag(k), receipts)
-	return sights, errWithoutTag(err)
-}
-
-func (e tagged) Configure(ctx context.Context, k sluice.Key, how sluice.Change, c sluice.Config) (bool, error) {
-	done, err := e.Engine.Configure(ctx, withTag(k), how, c)
-	return done, errWithoutTag(err)
-}
-
-func (e tagged) Inspect(ctx context.Context, k sluice.Key, page sluice.Page) (sluice.Snapshot, error) {
-	snapshot, err := e.Engine.Inspect(ctx, withTag(k), page)
-	return snapshot, errWithoutTag(err)
-}
-
-func (e tagged) Alter(ctx context.Context, k sluice.Key, fate sluice.Fate) (bool, error) {
-	if fate.Rename != "" {
-		fate.Rename = tag + fate.Rename
-	}
-	existed, err := e.Engine.Alter(ctx, withTag(k), fate)
-	return existed, errWithoutTag(err)
-}
-
-// errWithoutTag is an error by the names that the suite knows.
-func errWithoutTag(err error) error {
-	if e, ok := errors.AsType[*sluice.ExceedsRateError](err); ok {
-		return &sluice.ExceedsRateError{Limiter: nameWithoutTag(e.Limiter), Permits: e.Permits, Rate: e.Rate}
-	}
-	if e, ok := errors.AsType[*sluice.CorruptError](err); ok {
-		return &sluice.CorruptError{Key: nameWithoutTag(e.Key), Problem: e.Problem}
-	}
-	return err
-}
-
-// taggedKeys is the node that has the tag, where the suite finds its keys by the names that it knows.
-type taggedKeys struct {
-	*redistest.Conn
-}
-
-func (s *store) tagged(tb testing.TB) taggedKeys {
-	tb.Helper()
-	for _, node := range s.nodes {
-		if _, err := node.Do(tb.Context(), "GET", tag); err == nil {
-			return taggedKeys{node}
-		}
-	}
-	tb.Fatalf("no node has the slot of %s", tag)
-	return taggedKeys{}
-}
-
-// Do runs a command. Its key comes first among its arguments, but for KEYS, which has none and answers with names.
-func (k taggedKeys) Do(ctx context.Context, args ...any) (any, error) {
-	if args[0] == "KEYS" {
-		reply, err := k.Conn.Do(ctx, args...)
-		names, _ := reply.([]any)
-		for i, name := range names {
-			names[i] = nameWithoutTag(name.(string))
-		}
-		return names, err
-	}
-	if len(args) > 1 {
-		if name, ok := args[1].(string); ok {
-			args = slices.Clone(args)
-			args[1] = tag + strings.NewReplacer("{", "", "}", "").Replace(name) // {x}:value has them as x has no tag of its own
-		}
-	}
-	return k.Conn.Do(ctx, args...)
-}
-
-// nameWithoutTag is what the key would be called if the name of its limiter had no tag.
-func nameWithoutTag(key string) string {
-	name, tagged := strings.CutPrefix(key, tag)
-	if base, suffix, state := strings.Cut(name, ":"); tagged && state {
-		return "{" + base + "}:" + suffix
-	}
-	return name
 }
