@@ -7,13 +7,14 @@ import (
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
+	all := strings.Join(commands(t), " ")
 	tests := []struct {
 		typed string // up to the cursor; a space at the end begins a new word
 		want  string // what is offered
 	}{
-		{"", "acquire limiter demo version help completion"},
-		{"lim", "acquire limiter demo version help completion"}, // the shell takes those that fit
-		{"limiter", "acquire limiter demo version help completion"},
+		{"", all},
+		{"lim", all}, // the shell takes those that fit
+		{"limiter", all},
 		{"-", "-help"},
 		{"acquire -", "-n -rate -mode -wait -client -redis -o"},
 		{"acquire mail -r", "-n -rate -mode -wait -client -redis -o"},
@@ -35,7 +36,7 @@ func TestCompletion(t *testing.T) {
 		{"limiter delete mail -", "-redis -o"},
 		{"limiter delete mail -- -", ""},
 		{"limiter delete mail", ""},
-		{"help ", "acquire limiter demo version help completion"},
+		{"help ", all},
 		{"help limiter ", "set list show ledger release delete"},
 		{"completion ", "bash zsh fish pwsh"},
 	}
@@ -59,4 +60,18 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("completion %s: exit status %d, %d bytes, stderr %q", shell, r.status, len(r.stdout), r.stderr)
 		}
 	}
+}
+
+// commands are the commands of the first level, by the help.
+func commands(t *testing.T) (names []string) {
+	t.Helper()
+	_, list, _ := strings.Cut(run(t.Context(), nowhere, "help").stdout, "\nCommands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		names = append(names, strings.Fields(line)[0])
+	}
+	if len(names) < 6 {
+		t.Fatalf("the help has the commands %q, want more", names)
+	}
+	return names
 }
