@@ -89,8 +89,10 @@ func takesValue(c *cli.Command, word string) bool {
 
 // flagValues are the values of flags that have only a few.
 var flagValues = map[string][]string{
-	"o":    {"text", "json"},
-	"mode": {"overall", "client"},
+	"o":         {"text", "json"},
+	"mode":      {"overall", "client"},
+	"algorithm": {"sliding", "bucket", "fixed", "aligned"},
+	"key":       {"ip", "ip/64", "user", "method", "path", "status", "host", "ip+path"},
 }
 
 const completionDescription = `Examples:
