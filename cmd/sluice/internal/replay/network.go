@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"net/netip"
 	"strconv"
 
@@ -25,6 +26,9 @@ func parseNetwork(bits string) (*network, error) {
 }
 
 func (n *network) value(r *record) ([]byte, bool) {
+	if bytes.IndexByte(r.remote, ':') < 0 {
+		return there(r.remote)
+	}
 	if v, ok := n.known[string(r.remote)]; ok {
 		return v, true
 	}
