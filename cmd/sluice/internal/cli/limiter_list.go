@@ -150,7 +150,7 @@ func (v listAnswer) row() []string {
 }
 
 const limiterListDescription = `Lists the limiters that this library or Redisson has made, in the order of their names, a
-thousand at a time. Other keys are not listed. A limiter whose configuration is lost or
+thousand at a time. Other keys are not listed. A limiter whose configuration is gone or
 damaged is listed as long as its ledger is there. It writes nothing to Redis, and goes
 through its keys in small steps (SCAN, never KEYS); of a cluster, through all masters.
 

@@ -87,7 +87,7 @@ func TestLimiterList_text(t *testing.T) {
 	w.want(0, "limiter", "set", "order:submit", "-rate", "1000/90m", "-mode", "client")
 	w.redissonState("{lost}:value", "{lost}:permits", 9, aged{time.Minute, redissonEntry(1, 1)})
 	want := `NAME          RATE        MODE     KEEP-ALIVE  EXPIRES  PROBLEM
-lost          -           -        -           -        the configuration is lost, a ledger is left
+lost          -           -        -           -        there is no configuration, but a ledger is left
 mail          3/5s        overall  none        never
 order:submit  1000/1h30m  client   none        never
 `
@@ -106,9 +106,9 @@ func TestLimiterList_of_what_is_damaged(t *testing.T) {
 		w.redissonState("{api}:value:"+id, "{api}:permits:"+id, 9, aged{time.Minute, redissonEntry(1, 1)})
 	}
 	want := []listed{
-		{Name: "api", Problem: "the configuration is lost, a ledger is left"},
+		{Name: "api", Problem: "there is no configuration, but a ledger is left"},
 		{Name: "garbage", Exists: true, Mode: "overall", IntervalMS: 1000, Problem: `the configuration has a field rate that is "many", but has to be a number of permits of at least 1`},
-		{Name: "user:{42}:api", Problem: "the configuration is lost, a ledger is left"},
+		{Name: "user:{42}:api", Problem: "there is no configuration, but a ledger is left"},
 	}
 	if got := list(t, w.server.URL()); !slices.Equal(got, want) {
 		t.Errorf("the list is %+v, want %+v", got, want)

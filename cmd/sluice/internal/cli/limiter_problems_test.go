@@ -64,6 +64,13 @@ var faults = []struct {
 	{"configuration lost", func(w *world) { w.redis("DEL", config) }, 2, []string{
 		"there is no configuration, but a ledger is left, {mail}:permits, with 2 entries … every take fails … sluice limiter set mail -rate 3/5s gives it a rate … sluice limiter delete mail",
 	}},
+	{"configuration expired, as by Expire", func(w *world) {
+		w.redis("DEL", config)
+		w.redis("PEXPIRE", value, 60_000)
+		w.redis("PEXPIRE", ledger, 60_000)
+	}, 2, []string{
+		"there is no configuration, but a ledger is left, {mail}:permits, with 2 entries … and it goes by itself in ",
+	}},
 	{"configuration and ledger lost", func(w *world) { w.redis("DEL", config, ledger) }, 2, []string{
 		"there is no configuration, but a value is left, {mail}:value … every take fails",
 	}},

@@ -20,7 +20,7 @@ type Found struct {
 func (f *Found) Note() string {
 	switch {
 	case f.Stored.Kind == kindNone:
-		return "the configuration is lost, a ledger is left"
+		return "there is no configuration, but a ledger is left"
 	case len(f.Stored.faults) > 0:
 		return "the configuration " + strings.Join(f.Stored.faults, "; it ")
 	}

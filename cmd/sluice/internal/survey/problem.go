@@ -93,7 +93,7 @@ func (l *Limiter) configProblems() (all []Problem) {
 		all = append(all, Problem{
 			"there is no configuration, but " + l.remains(),
 			"every take fails",
-			set + " gives it a rate, and what is in use still counts; sluice limiter delete " + shell(l.Name) + " removes what is left",
+			set + " gives it a rate, and what is in use still counts; sluice limiter delete " + shell(l.Name) + " removes what is left" + l.fades(),
 		})
 	case s.Kind != kindNone && s.Kind != kindHash:
 		all = append(all, Problem{
@@ -133,6 +133,18 @@ func (l *Limiter) remains() string {
 		return fmt.Sprintf("a ledger is left, %s, with %s", Shown(last), count(entries, "entry", "entries"))
 	}
 	return fmt.Sprintf("the ledgers of %d clients are left, with %s", ledgers, count(entries, "entry", "entries"))
+}
+
+// fades says when what is left goes by itself: this library keeps a ledger until its last grant has left the window.
+func (l *Limiter) fades() string {
+	var last time.Duration
+	for _, p := range l.Pairs {
+		if p.ValueKind != kindNone && p.ValueTTL == 0 || p.LedgerKind != kindNone && p.LedgerTTL == 0 {
+			return ""
+		}
+		last = max(last, p.ValueTTL, p.LedgerTTL)
+	}
+	return ", and it goes by itself in " + span(last)
 }
 
 // Shown is a stored name as it can be put on a terminal: with quotes if it holds what would not be seen, or would be obeyed.
