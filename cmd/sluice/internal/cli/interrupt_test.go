@@ -59,6 +59,11 @@ func TestInterrupt_when_the_place_cannot_be_given_back(t *testing.T) {
 	done := make(chan result, 1)
 	go func() { done <- run(ctx, w.server.URL(), "acquire", "mail", "-wait", "2h") }()
 	eventually(t, "it waits in line", func() bool { return w.waiting("mail") })
+	before, _ := w.conn.ScriptStats(t)
+	eventually(t, "it knows that it does, since it looks after its place", func() bool {
+		calls, _ := w.conn.ScriptStats(t)
+		return calls > before
+	})
 	w.server.Stop()
 	cancel()
 	if text := complaint(t, <-done); !strings.Contains(text, "whether permits of mail were taken is unknown") {
