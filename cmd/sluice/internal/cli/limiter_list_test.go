@@ -170,7 +170,7 @@ func TestLimiterList_of_many_among_more_keys(t *testing.T) {
 func TestLimiter_commands_on_a_cluster(t *testing.T) {
 	t.Parallel()
 	nodes := redistest.StartCluster(t, 3)
-	url := "redis://" + nodes[0].Addr() + "," + nodes[1].Addr()
+	url := "redis://" + nodes[0].Addr() + "," + nodes[1].Addr() + "?read_timeout=20s" // the machine may be busy
 	w := &world{t: t, server: nodes[0]}
 	ok := func(status int, args ...string) result {
 		t.Helper()
