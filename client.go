@@ -17,12 +17,12 @@ type Client struct {
 	now    func() time.Time
 
 	mu    sync.Mutex
-	lines map[Key]*line // of limiters with waiters in this process
+	lines map[lineID]*line // of budgets with waiters in this process
 }
 
 // New makes a client on an engine, such as redisengine.New(rdb, nil) or memengine.New(nil).
 func New(engine Engine, options ...Option) *Client {
-	c := &Client{engine: engine, id: newUUID(), now: time.Now, lines: make(map[Key]*line)}
+	c := &Client{engine: engine, id: newUUID(), now: time.Now, lines: make(map[lineID]*line)}
 	for _, o := range options {
 		o.apply(c)
 	}

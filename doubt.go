@@ -30,8 +30,8 @@ type doubt struct {
 
 // giveBackLater gives back what may or may not have been taken. The goroutine ends when nothing is in doubt any
 // more, two seconds after the last at most when the store answers; there is one a limiter.
-func (c *Client) giveBackLater(ctx context.Context, key Key, receipt Receipt) {
-	ln := c.hold(key)
+func (c *Client) giveBackLater(ctx context.Context, b budget, receipt Receipt) {
+	ln := c.hold(b)
 	d := &ln.doubts
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ func (ln *line) settleDoubts(ctx context.Context) {
 			returns[i] = Return{Receipt: s.receipt, Permits: s.receipt.Permits()}
 		}
 		trip, cancel := context.WithTimeout(ctx, giveBackTimeout)
-		freed, err := ln.c.engine.GiveBack(trip, ln.key, returns)
+		freed, err := ln.budget.giveBack(trip, ln.c.engine, returns)
 		cancel()
 
 		d.mu.Lock()

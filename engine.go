@@ -13,6 +13,7 @@ import (
 type Engine interface {
 	Decider
 	Keeper
+	Charger
 }
 
 // Decider is the busy half of an engine: what callers do on every request. Each call is one round trip a limiter.
@@ -43,6 +44,41 @@ type Keeper interface {
 
 	// Alter changes how long the limiter lives, or under which name. It reports whether there was one to change.
 	Alter(ctx context.Context, key Key, fate Fate) (bool, error)
+}
+
+// Charger decides under limits that travel with the call. Each method is one round trip; on a cluster one for each hash slot
+// among the charges of a call. What lies in one slot is decided in one atomic step. A call whose charges lie in several is undone by
+// refunds where it is not granted in all.
+type Charger interface {
+	// Charge decides calls in order, as if each came alone after the one before. The error says that the store failed;
+	// what concerns one call alone is in its Ruling.
+	Charge(ctx context.Context, calls []Call) ([]Ruling, error)
+
+	// LookAt asks for the dates of reservations that were made for these charges, in the order of the line, and moves each to as early as it can be had
+	// now. It moves no others.
+	LookAt(ctx context.Context, charges []Charge, receipts []Receipt) ([]Sight, error)
+
+	// Refund takes grants of these charges back, and says how many permits each freed, over all charges: 0 for one that no longer counts, was merged,
+	// or was never made.
+	Refund(ctx context.Context, charges []Charge, receipts []Receipt) ([]int64, error)
+
+	// Reset forgets what the keys of these charges have used.
+	Reset(ctx context.Context, charges []Charge) error
+}
+
+// Call asks for all its charges, or for none.
+type Call struct {
+	Charges []Charge
+	Receipt Receipt
+	MaxWait time.Duration // 0: at once or not at all. At most MaxInterval
+	Units   int64         // as many times the charges as can be had at once, up to this; 0: once
+	Peek    bool          // only say what the answer would be, and write nothing
+}
+
+// Ruling is the outcome of one call, or why there is none: an *ExceedsRateError.
+type Ruling struct {
+	Outcome Outcome
+	Err     error
 }
 
 // LookPeriod is how far ahead of now a reservation's date is a promise that others may not move. A

@@ -50,13 +50,23 @@ func (e *LimitedError) Unwrap() []error {
 
 // ExceedsRateError says by how much a call asked too much. It matches ErrExceedsRate.
 type ExceedsRateError struct {
-	Limiter string
+	Limiter string // or the key, of an inline limit
 	Permits int64
 	Rate    Rate
+	Most    int64 // how many can be had at once: the rate's, or a TokenBucket's burst
+}
+
+// ExceedsLimit is the error for a charge of more permits than its limit ever gives at once. It is meant for engines.
+func ExceedsLimit(c Charge) error {
+	return &ExceedsRateError{Limiter: c.key, Permits: c.permits, Rate: c.limit.Rate, Most: c.limit.Most()}
 }
 
 func (e *ExceedsRateError) Error() string {
-	return fmt.Sprintf("%d permits at once can never be had under a rate of %v; ask for at most %d", e.Permits, e.Rate, e.Rate.Permits)
+	most := e.Rate.Permits
+	if e.Most != 0 {
+		most = e.Most
+	}
+	return fmt.Sprintf("%d permits at once can never be had under a rate of %v; ask for at most %d", e.Permits, e.Rate, most)
 }
 
 // Unwrap makes errors.Is work.

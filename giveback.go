@@ -25,8 +25,8 @@ type pendingReturn struct {
 }
 
 // giveBack gives a grant back on behalf of a caller whose context may have ended, and waits until that is done.
-func (c *Client) giveBack(ctx context.Context, key Key, receipt Receipt) error {
-	ln := c.hold(key)
+func (c *Client) giveBack(ctx context.Context, b budget, receipt Receipt) error {
+	ln := c.hold(b)
 	defer ln.drop()
 	return ln.giveBack(ctx, receipt)
 }
@@ -66,7 +66,7 @@ func (ln *line) giveBackAll(ctx context.Context) {
 			batch[i] = Return{Receipt: p.receipt, Permits: p.receipt.Permits()}
 		}
 		trip, cancel := context.WithTimeout(ctx, giveBackTimeout)
-		_, err := ln.c.engine.GiveBack(trip, ln.key, batch)
+		_, err := ln.budget.giveBack(trip, ln.c.engine, batch)
 		cancel()
 		for _, p := range some {
 			p.done <- err

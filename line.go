@@ -7,10 +7,33 @@ import (
 	"time"
 )
 
-// line is the callers of one limiter in this process who wait for the dates of their reservations.
+// budget is what a line's callers wait for: a named limiter (a Key), or a set of charges (a bill).
+type budget interface {
+	line() lineID
+	look(ctx context.Context, e Engine, receipts []Receipt) ([]Sight, error)
+	giveBack(ctx context.Context, e Engine, returns []Return) ([]int64, error)
+}
+
+// lineID tells lines apart.
+type lineID struct {
+	limiter Key
+	bill    string
+}
+
+func (k Key) line() lineID { return lineID{limiter: k} }
+
+func (k Key) look(ctx context.Context, e Engine, receipts []Receipt) ([]Sight, error) {
+	return e.Look(ctx, k, receipts)
+}
+
+func (k Key) giveBack(ctx context.Context, e Engine, returns []Return) ([]int64, error) {
+	return e.GiveBack(ctx, k, returns)
+}
+
+// line is the callers in this process who wait for the dates of their reservations in one budget.
 type line struct {
-	c   *Client
-	key Key
+	c      *Client
+	budget budget
 
 	holders int // callers that use the line; guarded by Client.mu
 
@@ -39,14 +62,15 @@ type waiter struct {
 	moved   chan struct{} // holds a token when any of these has changed
 }
 
-// hold gives the line of a key, made if there is none; whoever holds it has to drop it.
-func (c *Client) hold(key Key) *line {
+// hold gives the line of a budget, made if there is none; whoever holds it has to drop it.
+func (c *Client) hold(b budget) *line {
+	id := b.line()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ln := c.lines[key]
+	ln := c.lines[id]
 	if ln == nil {
-		ln = &line{c: c, key: key, waiters: make(map[*waiter]struct{})}
-		c.lines[key] = ln
+		ln = &line{c: c, budget: b, waiters: make(map[*waiter]struct{})}
+		c.lines[id] = ln
 	}
 	ln.holders++
 	return ln
@@ -56,14 +80,14 @@ func (ln *line) drop() {
 	ln.c.mu.Lock()
 	defer ln.c.mu.Unlock()
 	if ln.holders--; ln.holders == 0 {
-		delete(ln.c.lines, ln.key)
+		delete(ln.c.lines, ln.budget.line())
 	}
 }
 
 // wait sleeps until the date of a reservation that was asked for at a moment. It reports gone when that is no longer in the ledger, and gives a refusal
 // when its date has moved to after the limit. Then, and when ctx ends first, the permits have been given back.
-func (c *Client) wait(ctx context.Context, key Key, d Decision, asked, limit time.Time) (_ Decision, gone bool, err error) {
-	ln := c.hold(key)
+func (c *Client) wait(ctx context.Context, b budget, d Decision, asked, limit time.Time) (_ Decision, gone bool, err error) {
+	ln := c.hold(b)
 	defer ln.drop()
 	w := &waiter{receipt: d.Receipt, date: d.Date, due: c.now().Add(d.Wait), seen: asked, moved: make(chan struct{}, 1)}
 	ln.enter(w)

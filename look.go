@@ -93,7 +93,7 @@ func (ln *line) lookOn(ctx context.Context, far []*waiter) error {
 func (ln *line) lookAt(ctx context.Context, some []*waiter) (sights []Sight, moved bool, err error) {
 	receipts := ln.ask(some)
 	asked := ln.c.now()
-	sights, err = ln.c.engine.Look(ctx, ln.key, receipts)
+	sights, err = ln.budget.look(ctx, ln.c.engine, receipts)
 	now := ln.c.now()
 
 	ln.mu.Lock()

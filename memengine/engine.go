@@ -34,6 +34,7 @@ var _ sluice.Engine = (*Engine)(nil)
 type shard struct {
 	mu       sync.Mutex
 	limiters map[string]*limiter
+	used     map[sluice.Slot]*used // by limits that travel with the call
 }
 
 // New makes an engine with nothing in it.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-rate/sluice"
@@ -41,6 +42,7 @@ type Engine struct {
 	evalSha func(ctx context.Context, sha1 string, keys []string, args []any) (any, error)
 	now     func() time.Time
 	beliefs beliefs
+	spreads atomic.Bool // the server is a cluster: see spread.go
 }
 
 var _ sluice.Engine = (*Engine)(nil)
@@ -66,7 +68,8 @@ func New[R Reply](c Client[R], o *Options) *Engine {
 }
 
 // run makes one round trip, two when the server does not know the script yet.
-func (e *Engine) run(ctx context.Context, s *script, keys []string, args []any) (reply, error) {
+func (e *Engine) run(ctx context.Context, s *script, keys []string, args []any) (_ reply, err error) {
+	defer caught(&err)
 	if err := ctx.Err(); err != nil { // not every client looks
 		return nil, err
 	}

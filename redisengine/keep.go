@@ -3,8 +3,6 @@ package redisengine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sluice-rate/sluice"
@@ -74,17 +72,6 @@ func entry(score int64, member string, now time.Time) sluice.Entry {
 
 // Alter implements sluice.Engine.
 func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (existed bool, err error) {
-	if fate.Rename != "" {
-		defer func() { // rueidis panics on keys of two slots, where others let the server refuse
-			switch p := recover(); {
-			case p == nil:
-			case strings.Contains(fmt.Sprint(p), "slot"):
-				existed, err = false, twoSlots(fate.Rename)
-			default:
-				panic(p)
-			}
-		}()
-	}
 	keys := allKeys(key, sluice.Overall)
 	args := []any{e.clock()}
 	switch {
@@ -102,8 +89,8 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (e
 	}
 	r, err := e.run(ctx, scriptAlter, keys, args)
 	if err != nil {
-		if fate.Rename != "" && strings.Contains(err.Error(), "CROSSSLOT") {
-			return false, twoSlots(fate.Rename)
+		if fate.Rename != "" && twoSlots(err) {
+			return false, otherSlot(fate.Rename)
 		}
 		return false, err
 	}
@@ -113,6 +100,6 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (e
 	return r.int(1) == 1, nil
 }
 
-func twoSlots(name string) error {
+func otherSlot(name string) error {
 	return &sluice.InvalidError{Field: "new name", Value: name, Want: "in the same cluster slot as the old one: give both a hash tag, such as \"{user}:a\" and \"{user}:b\""}
 }

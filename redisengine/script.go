@@ -40,7 +40,26 @@ var luaInspect string
 //go:embed lua/alter.lua
 var luaAlter string
 
+//go:embed lua/inline_state.lua
+var luaInlineState string
+
+//go:embed lua/inline_place.lua
+var luaInlinePlace string
+
+//go:embed lua/charge.lua
+var luaCharge string
+
+//go:embed lua/lookat.lua
+var luaLookAt string
+
+//go:embed lua/refund.lua
+var luaRefund string
+
 var (
+	scriptCharge = newScript("charge", luaInlineState, luaInlinePlace, luaCharge)
+	scriptLookAt = newScript("look at", luaInlineState, luaInlinePlace, luaLookAt)
+	scriptRefund = newScript("refund", luaInlineState, luaRefund)
+
 	scriptTake      = newScript("take", luaFast, luaStore, luaMember, luaLedger, luaSettle, luaTake)
 	scriptGiveBack  = newScript("give back", luaStore, luaMember, luaLedger, luaGiveBack)
 	scriptLook      = newScript("look", luaStore, luaMember, luaLedger, luaSettle, luaLook)

@@ -21,13 +21,14 @@ const (
 // allowed is, for each package of the root module, what of this module its files may import, tests aside.
 // Arrows point to the root package; nothing imports sideways.
 var allowed = map[string][]string{
-	".":                  {"internal/ledger"},
+	".":                  {"internal/ledger", "internal/inline"},
 	"internal/ledger":    {}, // pure: no I/O, no clock
+	"internal/inline":    {}, // the same
 	"internal/oracle":    {}, // knows nothing of what it judges
 	"internal/redistest": {},
 	"internal/archtest":  {},
-	"memengine":          {".", "internal/ledger"},
-	"redisengine":        {".", "internal/ledger"},
+	"memengine":          {".", "internal/ledger", "internal/inline"},
+	"redisengine":        {".", "internal/ledger", "internal/inline"},
 	"enginetest":         {".", "internal/ledger"},
 }
 
@@ -35,6 +36,7 @@ var allowed = map[string][]string{
 // math/rand/v2 is there for the making of receipts, time for durations.
 var silent = map[string][]string{
 	"internal/ledger": {"os", "io", "net", "context", "sync", "log", "log/slog"},
+	"internal/inline": {"os", "io", "net", "context", "sync", "log", "log/slog", "math/rand/v2", "time"},
 }
 
 // TestImports compares the imports of every package with the table.

@@ -1,0 +1,163 @@
+-- When permits can be had. Twin of internal/inline/place.go. Moments are microseconds, dates and windows milliseconds.
+
+local NEVER = 200 * 365 * 24 * 3600 * 1000000 -- later than anybody waits
+
+-- The date of the last of the entries before a place who waits for this limit; 0 if nobody does.
+local function barrier(s, upto)
+  if s.d then
+    for i = upto - 1, 1, -1 do
+      if s.d[i] <= up then
+        break
+      end
+      if floor(s.f[i] / BOUND) % 2 == 1 then
+        return s.d[i]
+      end
+    end
+  end
+  return 0
+end
+
+-- When the current window begins. Without grants that of the first call is not older than now.
+local function window(s, l)
+  if l.kind == ALIGNED then
+    return down - down % l.interval
+  end
+  if s.n == 0 then
+    return up
+  end
+  local first = s.d and s.d[1] or s.first
+  if first > up then
+    first = first - ceil_of((first - up) / l.interval) * l.interval
+  end
+  return first
+end
+
+-- How many permits before a place count in a window.
+local function within(s, l, w, upto)
+  if not s.d then
+    if s.n > 0 and s.first >= w and s.last < w + l.interval then
+      return s.sum
+    elseif s.n == 0 or s.last < w then
+      return 0
+    end
+    tabled(s)
+  end
+  return sum(s, min(upto, from(s, w)), min(upto, from(s, w + l.interval)))
+end
+
+local function place_sliding(s, l, n, after, upto)
+  local used = s.sum
+  if upto <= s.n then
+    used = sum(s, 1, upto)
+  end
+  local missing = n - (l.rate - used)
+  if missing <= 0 then
+    return after
+  end
+  if s.d then
+    for i = 1, upto - 1 do
+      missing = missing - s.p[i]
+      if missing <= 0 then
+        return max(after, (s.d[i] + l.interval) * 1000)
+      end
+    end
+    return after
+  end
+  local pos, date = s.pos, s.first
+  for i = 1, s.n do
+    local away, permits, _, _, next_pos = entry_at(s.raw, pos, s.unit)
+    if not away then
+      break
+    end
+    if i > 1 then
+      date = date + away
+    end
+    missing, pos = missing - permits, next_pos
+    if missing <= 0 then
+      return max(after, (date + l.interval) * 1000)
+    end
+  end
+  return after
+end
+
+local function place_bucket(s, l, n, after, upto, waits)
+  local debt = s.debt
+  if upto <= s.n then
+    debt = debt - owed(s, upto) * l.cost
+  end
+  if debt + n * l.cost > MOST_DEBT then
+    return now + NEVER
+  end
+  local over = debt + n * l.cost - l.room
+  if over > 0 then
+    after = max(after, s.mark + ticks_of(l, over) * l.tick)
+  end
+  if waits and after > now then
+    after = ceil_of(after / 1000) * 1000
+  end
+  return after
+end
+
+local function place_fixed(s, l, n, after, upto)
+  local w, d = window(s, l), floor(after / 1000)
+  if d >= w + l.interval then
+    w = w + floor((d - w) / l.interval) * l.interval
+  end
+  while within(s, l, w, upto) + n > l.rate do
+    w = w + l.interval
+  end
+  if w > up then
+    after = max(after, w * 1000)
+  end
+  return after, w
+end
+
+-- The earliest moment, not before after, at which n permits can be had if only the entries before a place are reckoned with; and the window,
+-- for the fixed kinds. For a caller who waits it is a whole millisecond.
+local function place(s, l, n, after, upto, waits)
+  local b = barrier(s, upto)
+  if b ~= 0 then
+    after = max(after, b * 1000)
+  end
+  if l.kind == SLIDING then
+    return place_sliding(s, l, n, after, upto)
+  elseif l.kind == BUCKET then
+    return place_bucket(s, l, n, after, upto, waits)
+  end
+  return place_fixed(s, l, n, after, upto)
+end
+
+-- How many permits can be had now.
+local function free(s, l)
+  if barrier(s, s.n + 1) ~= 0 then
+    return 0
+  elseif l.kind == SLIDING then
+    return max(0, l.rate - s.sum)
+  elseif l.kind == BUCKET then
+    return floor(max(0, l.room - s.debt) / l.cost)
+  end
+  return max(0, l.rate - within(s, l, window(s, l), s.n + 1))
+end
+
+-- In how many microseconds all permits are free if nobody takes any.
+local function reset(s, l)
+  if l.kind == BUCKET then
+    return s.debt == 0 and 0 or max(0, s.mark + ticks_of(l, s.debt) * l.tick - now)
+  elseif s.n == 0 then
+    return 0
+  end
+  return max(0, ((s.d and s.d[s.n] or s.last) + l.interval) * 1000 - now)
+end
+
+-- The date and flags of an entry for a moment at which it is to be had.
+local function date_of(s, l, permits, moment, bound, upto)
+  local date, flags = up, 0
+  if moment > now then
+    date, flags = ceil_of(moment / 1000), RESERVED + (bound and BOUND or 0)
+  end
+  if l.kind >= FIXED then
+    local _, w = place_fixed(s, l, permits, moment, upto)
+    date = w
+  end
+  return date, flags
+end
