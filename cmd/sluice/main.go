@@ -31,5 +31,6 @@ func main() {
 			width, height, _ = term.GetSize(stdout)
 			return width, height
 		},
+		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}))
 }

@@ -27,6 +27,8 @@ type Env struct {
 	LookupEnv func(name string) (string, bool)
 	Terminal  bool                       // Stdout is a terminal
 	Size      func() (width, height int) // of the terminal, as it is now; zeros where that is unknown
+
+	StderrTerminal bool // Stderr is one
 }
 
 // Run runs the command that env.Args names and returns the exit status: 0 for done or allowed, 2 for refused or
@@ -60,7 +62,7 @@ func (a *app) root() *cli.Command {
 		Name:           program,
 		Usage:          "rate limits that are shared through Redis",
 		Description:    rootDescription,
-		Commands:       []*cli.Command{a.acquire(), a.limiter(), a.demo(), a.version(), a.help()},
+		Commands:       []*cli.Command{a.acquire(), a.limiter(), a.demo(), a.replay(), a.version(), a.help()},
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "say how the command is used"}},
 		HideHelp:       true,
 		HideVersion:    true,
