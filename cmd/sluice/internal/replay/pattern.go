@@ -28,11 +28,11 @@ type pattern struct {
 type tail int
 
 const (
-	nothing tail = iota
-	slash        // exactly a slash
-	below        // a slash, and what comes after it
-	any          // nothing, or a slash and what comes after it
-	rest         // like below, and it is in the value
+	tailNothing tail = iota
+	tailSlash        // exactly a slash
+	tailBelow        // a slash, and what comes after it
+	tailAny          // nothing, or a slash and what comes after it
+	tailRest         // like tailBelow, and it is in the value
 )
 
 func parsePattern(text string) (*pattern, error) {
@@ -51,13 +51,13 @@ func parsePattern(text string) (*pattern, error) {
 	last := len(segments) - 1
 	switch name, isRest := strings.CutSuffix(segments[last], "...}"); {
 	case isRest && len(name) > 1 && name[0] == '{':
-		p.tail = rest
+		p.tail = tailRest
 	case segments[last] == "*":
-		p.tail = any
+		p.tail = tailAny
 	case segments[last] == "{$}":
-		p.tail = slash
+		p.tail = tailSlash
 	case segments[last] == "":
-		p.tail = below
+		p.tail = tailBelow
 	default:
 		last++
 	}
@@ -110,13 +110,13 @@ func (p *pattern) value(r *record) ([]byte, bool) {
 	}
 	after := len(path) - at
 	switch p.tail {
-	case nothing:
+	case tailNothing:
 		ok = after == 0
-	case slash:
+	case tailSlash:
 		ok = after == 1
-	case below:
+	case tailBelow:
 		ok = after > 0
-	case rest:
+	case tailRest:
 		ok, kept = after > 0, len(path)
 	}
 	if kept == 0 {

@@ -80,17 +80,9 @@ func run(ctx context.Context, o Options, d decider) (*Report, error) {
 		}
 	}
 	r.progress.end()
-	if o.Limit.Rate.Interval < time.Second {
-		r.notes = append(r.notes, "a log has whole seconds: all that happened in one counts as at once, so an interval below a second refuses too much")
-	}
-	if more := r.skipped - maxNotes; more > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%s more lines are not readable", thousands(more)))
-	}
-	if r.unmatched > 0 && r.unmatched == r.lines-r.skipped {
-		r.notes = append(r.notes, fmt.Sprintf("no line has the key %s, so nothing was limited", r.Key))
-	}
 	switch {
 	case r.lines > r.skipped:
+		r.remark()
 		return r.report(), err
 	case err != nil:
 		return nil, err
@@ -113,7 +105,11 @@ type replay struct {
 	progress *progress
 	notes    []string
 
-	from, clock                                       int64 // the moments of the first line and of the latest so far
+	from, clock int64  // the moments of the first line and of the latest so far
+	latestFile  string // where the latest moment was read
+	latestLine  int64
+	misplaced   bool // a file is, in the order of time
+
 	lines, skipped, late, unmatched, allowed, refused int64
 }
 
@@ -144,7 +140,7 @@ func (r *replay) file(ctx context.Context, name string) error {
 			r.skip(name, number, problem)
 			continue
 		}
-		r.tick(name, first)
+		r.tick(name, number, first)
 		first = false
 		if err := r.request(ctx); err != nil {
 			return fmt.Errorf("%s:%d: %w", name, number, err)
@@ -175,16 +171,19 @@ func (r *replay) skip(name string, number int64, problem problem) {
 
 // tick sets the clock to the time of a line. Servers write a line when a request ends, so that some are older than the line before:
 // they count as of its time. A file that begins so is rather one in the wrong place.
-func (r *replay) tick(name string, first bool) {
+func (r *replay) tick(name string, number int64, first bool) {
 	at := r.record.at
 	switch {
 	case r.lines == r.skipped+1:
-		r.from, r.clock, r.timeline.zone = at, at, int64(r.record.offset)
-	case at >= r.clock:
-		r.clock = at
+		r.from, r.timeline.zone = at, int64(r.record.offset)
+		r.clock, r.latestFile, r.latestLine = at, name, number
+	case at > r.clock:
+		r.clock, r.latestFile, r.latestLine = at, name, number
+	case at == r.clock:
 	default:
 		r.late++
 		if back := time.Duration(r.clock-at) * time.Second; first && back > r.Limit.Rate.Interval {
+			r.misplaced = true
 			r.notes = append(r.notes, fmt.Sprintf("%s begins %v before what was read until then, and counts as of the later time: are the files in the order of time?", name, back))
 		}
 	}
@@ -213,4 +212,21 @@ func (r *replay) request(ctx context.Context) error {
 	b.refused++
 	r.tally.refuse(c, r.clock, retryAfter)
 	return nil
+}
+
+// remark notes in the end what makes the answer worth less than it seems.
+func (r *replay) remark() {
+	note := func(format string, args ...any) { r.notes = append(r.notes, fmt.Sprintf(format, args...)) }
+	if more := r.skipped - maxNotes; more > 0 {
+		note("%s more lines are not readable", thousands(more))
+	}
+	if r.late > r.lines/2 && !r.misplaced {
+		note("most lines are older than %s:%d, and count as of its time: is it right?", r.latestFile, r.latestLine)
+	}
+	if r.Limit.Rate.Interval < time.Second {
+		note("a log has whole seconds: all that happened in one counts as at once, so an interval below a second refuses too much")
+	}
+	if r.unmatched == r.lines-r.skipped {
+		note("no line has the key %s, so nothing was limited", r.Key)
+	}
 }

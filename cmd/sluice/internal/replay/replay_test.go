@@ -273,6 +273,15 @@ func TestReplay_counts_lines_without_a_key_apart(t *testing.T) {
 	}
 }
 
+func TestReplay_notes_a_line_that_is_later_than_most(t *testing.T) {
+	t.Parallel()
+	a := "192.0.2.1"
+	v := replayed(t, "1/s", at(0, "+0000", a), at(1_000_000, "+0000", a), at(1, "+0000", a), at(2, "+0000", a), at(3, "+0000", a))
+	if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "most lines are older than -:2,") || v.Late != 3 {
+		t.Errorf("%d late, notes %q", v.Late, v.Notes)
+	}
+}
+
 func TestReplay_notes_an_interval_that_is_finer_than_the_log(t *testing.T) {
 	t.Parallel()
 	for rate, want := range map[string]bool{"1/999ms": true, "1/s": false} {
