@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	parallel := false
 	flag.Visit(func(f *flag.Flag) { parallel = parallel || f.Name == "test.parallel" })
 	if !parallel {
-		flag.Set("test.parallel", "16") // these tests wait most of the time: for a server, or for the clock
+		flag.Set("test.parallel", "8") // these tests wait most of the time: for a server, or for the clock
 	}
 	os.Exit(m.Run())
 }
