@@ -44,6 +44,12 @@ func (w *world) do(s *step) string {
 		w.meddled = w.meddled || s.opt("mode", "") == "client" // the other clients' keys are counted anew at their next call
 		return answer
 	}
+	if c := charges[s.verb]; c != nil {
+		return w.decide(c, s)
+	}
+	if c := chargeReads[s.verb]; c != nil {
+		return w.untouched(func() string { return c(w, s) })
+	}
 	if c := reads[s.verb]; c != nil {
 		return w.untouched(func() string { return c(w, s) })
 	}
@@ -63,6 +69,9 @@ func (w *world) decide(c command, s *step) string {
 	refused := s.verb != "release" // which tidies up what has left the window, whether it frees anything or not
 	for line := range strings.SplitSeq(answer, "\n") {
 		refused = refused && isRefusal(line)
+		if charges[s.verb] != nil {
+			break // the rest is about the parts
+		}
 	}
 	if refused && !w.meddled && !w.keepAlive && before != w.written() {
 		w.Errorf("%s: %s, and yet it has written", w.at, answer)

@@ -49,6 +49,7 @@ type world struct {
 	clients map[string]*sluice.Client
 
 	takes        map[string]sluice.Take // by label
+	calls        map[string]sluice.Call
 	reservations map[string]*sluice.Reservation
 	labels       map[[16]byte]string // by the ID of the entry
 
@@ -61,7 +62,7 @@ func newWorld(t testing.TB, h Harness) *world {
 	w := &world{
 		TB: t, clock: newClock(), name: "x", client: "self",
 		skew: make(map[string]time.Duration), clients: make(map[string]*sluice.Client),
-		takes: make(map[string]sluice.Take), reservations: make(map[string]*sluice.Reservation), labels: make(map[[16]byte]string),
+		takes: make(map[string]sluice.Take), calls: make(map[string]sluice.Call), reservations: make(map[string]*sluice.Reservation), labels: make(map[[16]byte]string),
 	}
 	w.engine, w.keys = h.New(t, w.clock.now)
 	return w

@@ -7,14 +7,15 @@ type Charge struct {
 	N     int64 // of one unit
 	Wrote bool  // the state has changed
 
-	opened bool // by the first of several looks or refunds
+	opened  bool // by the first of several looks or refunds
+	setBack bool // the clock was
 }
 
 // open brings the state to now, once.
 func (ch *Charge) open(c clock) {
 	if !ch.opened {
 		ch.opened = true
-		ch.State.open(ch.Limit, c)
+		ch.setBack = ch.State.open(ch.Limit, c)
 	}
 }
 
@@ -59,14 +60,18 @@ type Call struct {
 // Take decides a call.
 func (call *Call) Take(now int64) Answer {
 	c := at(now)
-	for i := range call.Charges {
-		ch := &call.Charges[i]
+	for i, ch := range call.Charges {
 		if ch.N > ch.Limit.most() {
 			return Answer{Status: TooMany, Which: i}
 		}
-		ch.open(c)
+	}
+	for i := range call.Charges {
+		call.Charges[i].open(c)
 	}
 	if a, again := call.again(c); again {
+		if !call.Peek {
+			call.mend(c)
+		}
 		return a
 	}
 	units := int64(1)
@@ -82,7 +87,20 @@ func (call *Call) Take(now int64) Answer {
 		}
 	}
 	a.Parts = call.parts(c, waits)
+	if !call.Peek {
+		call.mend(c)
+	}
 	return a
+}
+
+// mend has the states stored that a clock which was set back had made wrong.
+func (call *Call) mend(c clock) {
+	for i := range call.Charges {
+		if ch := &call.Charges[i]; ch.setBack && !ch.Wrote {
+			ch.Wrote = true
+			ch.State.close(ch.Limit, c)
+		}
+	}
 }
 
 // again is the answer to a call that has been granted before: its answer was lost, and it was sent again.
@@ -207,6 +225,7 @@ func (call *Call) Refund(now int64) (freed int64) {
 		}
 		s.close(l, c)
 	}
+	call.mend(c)
 	return freed
 }
 
@@ -225,6 +244,7 @@ func (call *Call) Look(now int64) Answer {
 			a.Status, date, movable = Granted, max(date, e.Date), movable && e.Flags&Reserved != 0
 		}
 	}
+	defer call.mend(c)
 	a.Wait = date*1000 - now
 	if a.Status == Gone || !movable || date <= c.up {
 		return a

@@ -58,9 +58,12 @@ type clock struct{ now, down, up int64 }
 
 func at(now int64) clock { return clock{now, now / 1000, ceilDiv(now, 1000)} }
 
-// open brings a copy of the state to now (what is stored stays as it is unless the call writes, for another limit may see it otherwise): a store clock that was set back, grants that no longer count, what has flowed back.
-func (s *State) open(l Limit, c clock) {
-	if ahead := s.ahead(l, c); ahead > 0 {
+// open brings a copy of the state to now: what a store clock that was set back makes wrong, grants that no longer count, what has flowed
+// back. What is stored stays as it is unless the call writes, for another limit may see it otherwise. Only when the clock was set back, which open
+// reports, it has to be stored in any case, or else it would be set back again and again until the clock has caught up.
+func (s *State) open(l Limit, c clock) (setBack bool) {
+	ahead := s.ahead(l, c)
+	if ahead > 0 {
 		s.Entries = slices.Clone(s.Entries)
 		for i := range s.Entries {
 			s.Entries[i].Date -= ahead
@@ -76,6 +79,7 @@ func (s *State) open(l Limit, c clock) {
 	if l.Kind == Bucket {
 		s.leak(l, c.now)
 	}
+	return ahead > 0
 }
 
 // ahead is by how many milliseconds the state's last moment lies ahead of now: the store's clock has been set back, or another

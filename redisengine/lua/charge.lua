@@ -113,7 +113,9 @@ local function decide(charges, patience, least, units, peek, tag)
     if c.n > c.l.most then
       return say(2, i - 1, 0)
     end
-    c.s = open(c.l.at, c.l)
+  end
+  for i = 1, #charges do
+    charges[i].s = open(charges[i].l.at, charges[i].l)
   end
   if again(charges, tag) then
     return
@@ -143,6 +145,9 @@ while ARGV[i] do
   decide(charges, tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3] == '1', ARGV[i + 4])
   for k = 1, count do -- the next call begins with what is stored
     local at = charges[k].l.at
+    if states[at] and ARGV[i + 3] ~= '1' then
+      mend(states[at], charges[k].l)
+    end
     if states[at] and not states[at].wrote then
       states[at] = nil
     end

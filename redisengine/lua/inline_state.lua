@@ -341,7 +341,7 @@ local function open(at, l)
       for i = 1, s.n do
         s.d[i] = s.d[i] - shift
       end
-      s.mark, s.written = min(s.mark, now), min(s.written, up)
+      s.mark, s.written, s.set_back = min(s.mark, now), min(s.written, up), true
     end
     local gone, over = 0, down - l.life
     while gone < s.n and s.d[gone + 1] <= over do
@@ -423,6 +423,13 @@ local function close(s, l)
     else
       merge(s, over - FRESH_OTHERS, 1)
     end
+  end
+end
+
+-- Has a state stored that a clock which was set back had made wrong, or else it would be set back again and again.
+local function mend(s, l)
+  if s.set_back and not s.wrote then
+    close(s, l)
   end
 end
 

@@ -56,5 +56,8 @@ end
 for i = next_arg + 1, #ARGV do
   reply[#reply + 1], reply[#reply + 2] = look(ARGV[i])
 end
+for i = 1, #limits do
+  mend(states[limits[i].at], limits[i])
+end
 save()
 return reply

@@ -57,5 +57,8 @@ local reply = {now}
 for i = next_arg, #ARGV do
   reply[#reply + 1] = refund(ARGV[i])
 end
+for i = 1, #limits do
+  mend(states[limits[i].at], limits[i])
+end
 save()
 return reply
