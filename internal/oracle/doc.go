@@ -15,6 +15,10 @@
 //   - [Fair], law 5: nobody who arrived later passes a waiter.
 //   - [Once], law 6: no receipt is granted twice or given back twice.
 //
+// Limits of other kinds have judgements of their own in the place of Exact, which
+// Judge does not run: [Bucket] for a token bucket, [Aligned] and [Fixed] for
+// windows on a grid and from the first call.
+//
 // A history that cannot be judged (no configuration, a grant of no permits) is
 // a violation of "law 0", and then nothing else is judged.
 //
