@@ -73,7 +73,7 @@ func (w *world) decide(c command, s *step) string {
 			break // the rest is about the parts
 		}
 	}
-	if refused && !w.meddled && !w.keepAlive && before != w.written() {
+	if refused && !w.stepped && !w.meddled && !w.keepAlive && before != w.written() {
 		w.Errorf("%s: %s, and yet it has written", w.at, answer)
 	}
 	if !strings.HasPrefix(answer, "more than") && !strings.HasPrefix(answer, "invalid") && !strings.HasPrefix(answer, "corrupt") {
@@ -309,12 +309,13 @@ func moveTo(w *world, s *step) string {
 
 func sleep(w *world, s *step) string {
 	w.pass(s.duration(s.arg(0)))
+	w.stepped = false
 	return ""
 }
 
 // stepClock is a step that an administrator makes, or a fail-over to a server with another clock.
 func stepClock(w *world, s *step) string {
 	w.clock.move(s.duration(s.arg(0)))
-	w.meddled = true
+	w.meddled, w.stepped = true, true
 	return ""
 }

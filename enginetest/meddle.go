@@ -169,7 +169,7 @@ func listKeys(w *world, s *step) string {
 	var lines []string
 	for _, name := range names {
 		line := name + ": " + w.content(name)
-		if ttl := w.number("PTTL", name); ttl >= 0 {
+		if ttl := w.ttl(name); ttl >= 0 {
 			line += ", ttl " + lifetime(time.Duration(ttl)*time.Millisecond)
 		}
 		lines = append(lines, line)
@@ -183,6 +183,9 @@ func listKeys(w *world, s *step) string {
 func (w *world) content(key string) string {
 	switch kind := w.redis("TYPE", key); kind {
 	case "string":
+		if strings.HasPrefix(key, "sl:") { // of a limit that travels with the call: see redisengine/lua/inline_state.lua
+			return fmt.Sprintf("%d bytes", w.number("STRLEN", key))
+		}
 		return w.redis("GET", key).(string)
 	case "hash":
 		fields := w.strings("HGETALL", key)
@@ -246,13 +249,4 @@ func (w *world) rawLedger(key string) []rawEntry {
 		}
 	}
 	return entries
-}
-
-// age moves all TTLs on.
-func (w *world) age(d time.Duration) {
-	for _, key := range w.strings("KEYS", "*") {
-		if ttl := w.number("PTTL", key); ttl > 0 {
-			w.redis("PEXPIRE", key, ttl-d.Milliseconds())
-		}
-	}
 }

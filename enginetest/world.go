@@ -53,8 +53,10 @@ type world struct {
 	reservations map[string]*sluice.Reservation
 	labels       map[[16]byte]string // by the ID of the entry
 
+	kept       map[string]kept
 	meddled    bool      // the keys were edited, and no decision of ours has seen it yet
 	driftUntil time.Time // an edit that shows in nothing is found by an audit until then
+	stepped    bool      // the clock was set back, and has not moved since: what it made wrong is mended in any case
 	keepAlive  bool      // of the last configuration: refusals write then
 }
 
@@ -62,7 +64,7 @@ func newWorld(t testing.TB, h Harness) *world {
 	w := &world{
 		TB: t, clock: newClock(), name: "x", client: "self",
 		skew: make(map[string]time.Duration), clients: make(map[string]*sluice.Client),
-		takes: make(map[string]sluice.Take), calls: make(map[string]sluice.Call), reservations: make(map[string]*sluice.Reservation), labels: make(map[[16]byte]string),
+		takes: make(map[string]sluice.Take), calls: make(map[string]sluice.Call), kept: make(map[string]kept), reservations: make(map[string]*sluice.Reservation), labels: make(map[[16]byte]string),
 	}
 	w.engine, w.keys = h.New(t, w.clock.now)
 	return w
