@@ -16,6 +16,9 @@ type Harness struct {
 	// InProcess says that the engine does no I/O, so that it can be tested in a bubble of testing/synctest, where waits
 	// have their exact length. Else they are short and real.
 	InProcess bool
+	// Lasting is New for an engine whose keys would expire by the store's own clock while the driven one stands: they do not expire
+	// at all. The cases run on it. An engine with I/O and without it does without the cases.
+	Lasting func(t testing.TB, now func() time.Time) (sluice.Engine, Keys)
 }
 
 // Keys is raw access to the Redis in which an engine keeps its state: *redistest.Conn. Nobody else uses it meanwhile.
@@ -34,4 +37,5 @@ func Run(t *testing.T, h Harness) {
 	t.Run("law", h.laws)
 	t.Run("waiting", h.waiting)
 	t.Run("bad input", h.badInput)
+	t.Run("cases", h.cases)
 }
