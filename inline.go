@@ -13,8 +13,8 @@ import (
 // of one tag (Charge.With). Charges in several slots take one trip for each, one after the other; when one is refused, those before it are
 // refunded, and until then others may have found them taken.
 //
-// The error is an *InvalidError for charges that can never be right (nothing was sent then), an *ExceedsRateError for more permits than
-// a limit ever gives at once, ErrStoreUnavailable, or the context's.
+// The error is an *InvalidError for charges that can never be right or an *ExceedsRateError for more permits than a limit ever gives at once
+// (nothing was sent then), ErrStoreUnavailable, or the context's.
 func (c *Client) Take(ctx context.Context, charges ...Charge) (Outcome, error) {
 	return c.TakeFor(ctx, 0, charges...)
 }
@@ -143,6 +143,11 @@ func (c *Client) takeFor(ctx context.Context, maxWait time.Duration, charges []C
 func (c *Client) charge(ctx context.Context, call Call) (Outcome, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Outcome{}, bill(call.Charges).wrap("take", err)
+	}
+	for _, ch := range call.Charges {
+		if ch.permits > ch.limit.Most() {
+			return Outcome{}, bill(call.Charges).wrap("take", ExceedsLimit(ch))
+		}
 	}
 	rulings, err := c.engine.Charge(ctx, []Call{call})
 	if err == nil {

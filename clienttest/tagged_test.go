@@ -74,16 +74,21 @@ func errWithoutTag(err error) error {
 	return err
 }
 
-// taggedKeys is the node that has the tag, where the suite finds its keys by the names that it knows.
+// taggedKeys is the node that has the tag, where the suite finds its keys by the names that it knows. The keys of inline limits, which
+// have hash tags of their own, are on all nodes; what is written there does not
+// count, since a call in several slots is granted in the first and undone when the next refuses.
 type taggedKeys struct {
 	*redistest.Conn
+	nodes []*redistest.Conn
 }
+
+const inlinePrefix = "sl:"
 
 func (s *store) tagged(tb testing.TB) taggedKeys {
 	tb.Helper()
 	for _, node := range s.nodes {
 		if _, err := node.Do(tb.Context(), "GET", tag); err == nil {
-			return taggedKeys{node}
+			return taggedKeys{node, s.nodes}
 		}
 	}
 	tb.Fatalf("no node has the slot of %s", tag)
@@ -93,20 +98,40 @@ func (s *store) tagged(tb testing.TB) taggedKeys {
 // Do runs a command. Its key comes first among its arguments, but for KEYS, which has none and answers with names.
 func (k taggedKeys) Do(ctx context.Context, args ...any) (any, error) {
 	if args[0] == "KEYS" {
-		reply, err := k.Conn.Do(ctx, args...)
-		names, _ := reply.([]any)
-		for i, name := range names {
-			names[i] = nameWithoutTag(name.(string))
+		var all []any
+		for _, node := range k.nodes {
+			reply, err := node.Do(ctx, args...)
+			if err != nil {
+				return nil, err
+			}
+			names, _ := reply.([]any)
+			for _, name := range names {
+				all = append(all, nameWithoutTag(name.(string)))
+			}
 		}
-		return names, err
+		return all, nil
 	}
 	if len(args) > 1 {
-		if name, ok := args[1].(string); ok {
+		name, ok := args[1].(string)
+		if ok && strings.HasPrefix(name, inlinePrefix) {
+			return k.wherever(ctx, args)
+		}
+		if ok {
 			args = slices.Clone(args)
 			args[1] = tag + strings.NewReplacer("{", "", "}", "").Replace(name) // {x}:value has them as x has no tag of its own
 		}
 	}
 	return k.Conn.Do(ctx, args...)
+}
+
+// wherever runs a command on the node that has its key.
+func (k taggedKeys) wherever(ctx context.Context, args []any) (reply any, err error) {
+	for _, node := range k.nodes {
+		if reply, err = node.Do(ctx, args...); err == nil || !strings.HasPrefix(err.Error(), "MOVED") {
+			break
+		}
+	}
+	return reply, err
 }
 
 // nameWithoutTag is what the key would be called if the name of its limiter had no tag.

@@ -14,7 +14,10 @@ type kept struct {
 	due   time.Duration // the moment by the scenario's clock at which it goes
 }
 
-const keepFor = time.Minute
+const (
+	keepFor = time.Minute
+	grain   = 100 * time.Millisecond
+)
 
 func isInline(key string) bool { return strings.HasPrefix(key, "sl:") }
 
@@ -23,7 +26,7 @@ func (w *world) age(d time.Duration) {
 	for _, key := range w.strings("KEYS", "*") {
 		ttl := w.number("PTTL", key)
 		switch {
-		case ttl <= 0:
+		case ttl < 0, ttl == 0 && !isInline(key):
 		case !isInline(key):
 			w.redis("PEXPIRE", key, ttl-d.Milliseconds())
 		default:
@@ -43,7 +46,8 @@ func (w *world) due(key string, now time.Duration) time.Duration {
 	if k, known := w.kept[key]; known && k.until == w.number("PEXPIRETIME", key) {
 		return k.due
 	}
-	return now + time.Duration(w.number("PTTL", key)+1)*time.Millisecond
+	ttl := time.Duration(w.number("PTTL", key)) * time.Millisecond
+	return now + (ttl + grain).Truncate(grain) // some of it has passed by Redis' clock since it was set
 }
 
 // ttl is how many milliseconds a key lives, below 0 for ever.
