@@ -20,6 +20,8 @@ func (h Harness) laws(t *testing.T) {
 		{"8 ledgers of clients go by themselves (P8b)", Harness.clientsLeave},
 		{"1 8 an expiry in a window (P11)", Harness.expiryInWindow},
 		{"9 one trip a decision", Harness.oneTrip},
+		{"7 what an inline limit stores is bounded", Harness.inlineBounded},
+		{"9 one trip a call with charges", Harness.inlineTrips},
 		{"several limiters in one call", Harness.severalLimiters},
 	} {
 		t.Run(law.name, func(t *testing.T) {

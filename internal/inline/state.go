@@ -85,22 +85,25 @@ func (s *State) open(l Limit, c clock) (setBack bool) {
 // ahead is by how many milliseconds the state's last moment lies ahead of now: the store's clock has been set back, or another
 // server with a slower clock has taken over. The state moves back with it: nothing is forgotten and nobody locked out.
 func (s *State) ahead(l Limit, c clock) int64 {
-	if l.Kind == Bucket {
-		return ceilDiv(max(0, s.Mark-c.now), 1000)
-	}
 	last := int64(0)
 	for i := len(s.Entries) - 1; i >= 0; i-- {
-		if e := &s.Entries[i]; e.Flags&Reserved != 0 {
-			last = max(last, s.Written)
-		} else {
+		e := &s.Entries[i]
+		if e.Flags&Reserved == 0 {
 			last = max(last, e.Date)
 			break
 		}
+		if l.Kind != Bucket {
+			last = max(last, s.Written)
+		}
 	}
-	if last-c.up < l.unit() {
-		return 0
+	by := last - c.up
+	if by < l.unit() {
+		by = 0
 	}
-	return last - c.up
+	if l.Kind == Bucket {
+		by = max(by, ceilDiv(max(0, s.Mark-c.now), 1000))
+	}
+	return by
 }
 
 // find is the place of the entry of a tag; -1 when there is none.

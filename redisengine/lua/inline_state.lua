@@ -105,7 +105,7 @@ local function tabled(s)
   local raw, pos, date, size = s.raw, s.pos, s.first, #s.raw
   while pos <= size do
     local away, permits, flags, tag, next_pos = entry_at(raw, pos, s.unit)
-    if not away or next_pos > size + 1 then
+    if not away or next_pos > size + 1 or flags > MERGED or flags % 2 == 1 and not s.waits then
       d, p, f, t, n, sum = {}, {}, {}, {}, 0, 0
       s.debt, s.mark, s.cost = 0, 0, 0
       break
@@ -247,18 +247,21 @@ end
 
 -- By how many milliseconds the state's last moment lies ahead of now: the store's clock was set back.
 local function ahead(s, l)
-  if l.kind == BUCKET then
-    return ceil_of(max(0, s.mark - now) / 1000)
-  end
   local last = 0
   for i = s.n, 1, -1 do
     if not reserved(s.f[i]) then
       last = max(last, s.d[i])
       break
     end
-    last = max(last, s.written)
+    if l.kind ~= BUCKET then
+      last = max(last, s.written)
+    end
   end
-  return last - up >= l.unit and last - up or 0
+  local by = last - up >= l.unit and last - up or 0
+  if l.kind == BUCKET then
+    by = max(by, ceil_of((s.mark - now) / 1000))
+  end
+  return by
 end
 
 local function clear(s)
@@ -296,6 +299,7 @@ local function open(at, l)
         s.sum, span, s.n, pos = unpack_of('<I7I6I2', raw, pos)
         s.last = s.first + span
       end
+      s.waits = waits
       if waits then
         s.written, pos = unpack_of('<I6', raw, pos)
       end
@@ -306,8 +310,8 @@ local function open(at, l)
       if not counted and not waits then
         local n, total, date = 0, 0, s.first
         while pos <= size do
-          local away, permits, _, _, next_pos = entry_at(raw, pos, s.unit)
-          if not away or next_pos > size + 1 then
+          local away, permits, flags, _, next_pos = entry_at(raw, pos, s.unit)
+          if not away or next_pos > size + 1 or flags ~= 0 and flags ~= MERGED then
             tabled(s) -- drops it
             break
           end
@@ -335,6 +339,26 @@ local function open(at, l)
   elseif s.unit ~= l.unit then
     tabled(s)
   end
+  if not s.d and s.n > 0 then
+    local raw, over = s.raw, down - l.life
+    while s.n > 0 and s.first <= over do
+      local _, permits, _, _, next_pos = entry_at(raw, s.pos, s.unit)
+      if not permits then
+        s.n = 0
+        break
+      end
+      s.n, s.sum, s.pos = s.n - 1, s.sum - permits, next_pos
+      if s.n > 0 then
+        s.first = s.first + (entry_at(raw, next_pos, s.unit) or 0)
+      end
+    end
+    if s.n == 0 then
+      clear(s)
+    end
+    if s.n > 0 and s.first > s.last then -- somebody has edited it
+      tabled(s)
+    end
+  end
   if s.d then
     local shift = ahead(s, l)
     if shift > 0 then
@@ -355,22 +379,6 @@ local function open(at, l)
         s.d[i], s.p[i], s.f[i], s.t[i] = s.d[i + gone], s.p[i + gone], s.f[i + gone], s.t[i + gone]
       end
       s.n, s.sums = s.n - gone, nil
-    end
-  elseif s.n > 0 then
-    local raw, over = s.raw, down - l.life
-    while s.n > 0 and s.first <= over do
-      local _, permits, _, _, next_pos = entry_at(raw, s.pos, s.unit)
-      if not permits then
-        s.n = 0
-        break
-      end
-      s.n, s.sum, s.pos = s.n - 1, s.sum - permits, next_pos
-      if s.n > 0 then
-        s.first = s.first + (entry_at(raw, next_pos, s.unit) or 0)
-      end
-    end
-    if s.n == 0 then
-      clear(s)
     end
   end
   if l.kind == BUCKET then
