@@ -17,5 +17,10 @@
 // Where the ledger lives is the engine's matter. Package redisengine keeps it in Redis, in the keys and bytes of
 // Redisson's RRateLimiter, so that Java services can share it; package memengine keeps it in this process.
 //
+// A limit can also travel with the call, for millions of keys and without any set-up; several charges are taken together or not at all:
+//
+//	minute, hour := sluice.Limit{Rate: sluice.Per(5, time.Minute)}, sluice.Limit{Rate: sluice.Per(100, time.Hour)}
+//	o, err := client.Take(ctx, minute.Charge("user:42"), hour.Charge("user:42"))
+//
 // A refusal is a Decision, not an error. Errors match the Err… sentinels with errors.Is.
 package sluice
