@@ -22,6 +22,16 @@ var bucketCases = []symptom{
 			b.wantFree(10)
 			b.take(10, "granted, 0 left")
 		}
+		const days, burst, more = 30 * 24 * time.Hour, 1009, 100 // so slow that it is counted by the millisecond
+		b := s.budget(bucket, sluice.Per(burst, days))
+		b.take(burst, "granted, 0 left")
+		var last sluice.Decision
+		for range more {
+			b.clock.move(2600*time.Second + 500*time.Microsecond)
+			last = b.take(1, "granted")
+		}
+		full := ((burst+more)*days.Milliseconds() + burst - 1) / burst
+		b.want("full in", last.ResetAfter, time.Duration(full)*time.Millisecond-b.since())
 	}},
 	{"a bucket leaks parts of a permit", func(s *scene) {
 		b := s.budget(bucket, sluice.Per(10, 30*time.Second))

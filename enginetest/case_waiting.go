@@ -137,6 +137,12 @@ var waitingCases = []symptom{
 				}
 			}
 		})
+		s.each(all, sluice.Per(10, time.Second), func(b *budget) {
+			b.take(8, "granted, 2 left")
+			b.book(10, time.Minute, "granted")
+			b.take(1, "refused") // though two are free: they are kept for the big one
+			b.wantFree(0)
+		})
 	}},
 	{"what is given back is free again, and no more", func(s *scene) {
 		s.each(all, sluice.Per(10, time.Minute), func(b *budget) {
