@@ -23,15 +23,15 @@ func (h Harness) cases(t *testing.T) {
 	if h.Lasting == nil && !h.InProcess {
 		t.Skip("needs keys that last")
 	}
+	if h.Lasting != nil {
+		h.New = h.Lasting
+	}
 	for _, theme := range [][]symptom{
 		precisionCases, bucketCases, windowCases, waitingCases, answerCases, numberCases, changeCases, severalCases, clockCases,
 	} {
 		for _, c := range theme {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				if h.Lasting != nil {
-					h.New = h.Lasting
-				}
 				c.test(&scene{world: newWorld(t, h)})
 			})
 		}

@@ -39,7 +39,9 @@ func (w *world) refused(what string, call func() error, want func(error) string)
 func (w *world) state() string {
 	w.Helper()
 	if w.keys != nil {
-		return fmt.Sprint(w.written(), w.strings("KEYS", "*"))
+		keys := w.strings("KEYS", "*")
+		slices.Sort(keys) // the server gives them in any order
+		return fmt.Sprint(w.written(), keys)
 	}
 	s, err := w.engine.Inspect(w.Context(), w.key(), sluice.Page{Limit: 1000})
 	must(w, err)
