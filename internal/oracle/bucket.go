@@ -13,15 +13,17 @@ import (
 // A grant is used at its arrival if it is known as made at once, else at its
 // date. A returned permit was never used.
 //
-// A span that ends at a grant may hold the highest burst that was in force in
-// it, and what each rate gave while it was in force. A grant is right if this is
-// so under at least one configuration that was in force at some moment from its
-// arrival to its date, but not more than Look before it, if that configuration
-// had been the last one. So a promise stands when the rate is lowered behind it.
+// Another configuration applies to what has been used already, since a store
+// need not know when it changed: of the rates that were in force at a moment or
+// after it, the highest has flowed then, and what is in use counts for no more
+// than the lowest of those bursts, be it used or only promised. (A bucket cannot
+// owe more than it holds.) A grant is right if this is so under at least one
+// configuration that was in force at some moment from its arrival to its date,
+// but not more than Look before it, if that configuration had been the last one.
+// So a promise stands when the rate is lowered behind it.
 //
-// It takes O(n log n) for one configuration, and the square of the number of
-// configurations times that for several. The arithmetic is exact and cannot
-// overflow. A bucket has no releases and is not reset.
+// It takes O(n log n), times the number of configurations. The arithmetic is
+// exact and cannot overflow. A bucket has no releases and is not reset.
 func Bucket(h History, bursts ...int64) Findings {
 	d := open(h)
 	if d.record.Count > 0 {
@@ -58,13 +60,13 @@ func (d *docket) withoutWindows(bursts []int64) Findings {
 // this one has the greatest excess.
 type bucket struct {
 	*docket
-	bursts []int64    // of each stretch
-	permit *big.Int   // a permit in units, such that the leaks are whole
-	leaks  []*big.Int // units a microsecond, of each stretch
+	bursts []int64      // of each stretch
+	permit *big.Int     // a permit in units, such that the leaks are whole
+	leaks  []*big.Int   // units a microsecond, of each stretch
+	flows  [][]*big.Int // flows[m][k] is the highest of the leaks k to m
 
-	// levels[m][j] is the queue of all that began under stretch j or later, if
-	// stretch m, and what came before it, had been the last.
-	levels [][]*big.Int
+	// levels[m] is the queue if stretch m, and what came before it, had been all.
+	levels []*big.Int
 	last   int64 // the moment of the levels
 }
 
@@ -80,11 +82,12 @@ func newBucket(d *docket, bursts []int64) *bucket {
 		if m < len(bursts) {
 			b.bursts[m] = bursts[m]
 		}
-		level := make([]*big.Int, m+1)
-		for j := range level {
-			level[j] = new(big.Int)
+		b.levels = append(b.levels, new(big.Int))
+		var flows []*big.Int
+		for k := range m + 1 {
+			flows = append(flows, slices.MaxFunc(b.leaks[k:], (*big.Int).Cmp))
 		}
-		b.levels = append(b.levels, level)
+		b.flows = append(b.flows, flows)
 	}
 	return b
 }
@@ -100,59 +103,71 @@ func (b *bucket) run() Findings {
 		for newest+1 < len(b.configs) && b.configs[newest+1].from <= m.at {
 			newest++
 		}
-		b.pour(m, newest)
+		b.pour(m)
 		since := max(m.arrived, m.at-b.h.Params.Look)
 		right := false
 		for k := newest; !right && (k == newest || k >= 0 && b.configs[k].until >= since); k-- {
-			right = b.fits(k)
+			right = b.levels[k].Cmp(b.room(k)) <= 0
 		}
 		if !right {
 			f.add(1, m.at, "more than a burst of %d: overfilled by %v", b.bursts[newest], b.h.Grants[m.grant])
 		}
+		b.forget(m, newest)
 	}
 	return f
 }
 
 // pour brings the levels to the moment at which a grant begins, and adds it.
-func (b *bucket) pour(g mark, newest int) {
+func (b *bucket) pour(g mark) {
 	n := new(big.Int).Mul(b.permit, big.NewInt(b.net[g.grant]))
-	for m, levels := range b.levels {
-		leaked := b.leaked(m, g.at)
-		for j, level := range levels {
-			if level.Sub(level, leaked); level.Sign() < 0 {
-				level.SetInt64(0)
-			}
-			if j <= newest {
-				level.Add(level, n)
-			}
-		}
+	for m, level := range b.levels {
+		b.leak(level, m, g.at)
+		level.Add(level, n)
 	}
 	b.last = g.at
 }
 
-// leaked is what the rates give until a moment, if stretch m had been the last.
-func (b *bucket) leaked(m int, until int64) *big.Int {
-	sum, part := new(big.Int), new(big.Int)
+// leak takes from a level what the rates give until a moment, if stretch m had been the last.
+func (b *bucket) leak(level *big.Int, m int, until int64) {
+	part := new(big.Int)
 	for k := range m + 1 {
-		end := b.configs[k].until
+		c := b.configs[k]
+		if c.from > until {
+			return
+		}
+		end := c.until
 		if k == m {
 			end = never
 		}
-		if length := min(until, end) - max(b.last, b.configs[k].from); length > 0 {
-			sum.Add(sum, part.Mul(b.leaks[k], big.NewInt(length)))
+		if length := min(until, end) - max(b.last, c.from); length > 0 {
+			level.Sub(level, part.Mul(b.flows[m][k], big.NewInt(length)))
+		}
+		if level.Sign() < 0 {
+			level.SetInt64(0)
 		}
 	}
-	return sum
 }
 
-// fits tells whether no span that ends now holds too much under stretch m.
-func (b *bucket) fits(m int) bool {
-	room := new(big.Int)
-	for j, level := range b.levels[m] {
-		burst := slices.Max(b.bursts[j : m+1])
-		if level.Cmp(room.Mul(b.permit, big.NewInt(burst))) > 0 {
-			return false
+// forget bounds each level by the lowest burst that applies to a grant which has begun, unless it was made under the last.
+func (b *bucket) forget(g mark, newest int) {
+	for k, level := range b.levels {
+		in := min(k, newest)
+		if in == k && g.arrived >= b.configs[k].from {
+			continue
+		}
+		lowest := 0
+		for j := in; j <= k; j++ {
+			if j == in || b.bursts[j] < b.bursts[lowest] {
+				lowest = j
+			}
+		}
+		if room := b.room(lowest); level.Cmp(room) > 0 {
+			level.Set(room)
 		}
 	}
-	return true
+}
+
+// room is what the bucket of a stretch holds.
+func (b *bucket) room(k int) *big.Int {
+	return new(big.Int).Mul(b.permit, big.NewInt(b.bursts[k]))
 }

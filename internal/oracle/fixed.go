@@ -1,50 +1,24 @@
 package oracle
 
-import (
-	"cmp"
-	"slices"
-)
+import "sort"
 
-// Aligned judges law 1 for windows that lie on a grid: each begins at a whole
-// multiple of the interval since moment zero, and holds no more permits than
-// the rate.
+// Fixed judges law 1 for windows that lie one after the other, of which the
+// first begins with the first call or later: there is a way to lay them, each at
+// least one interval long, so that none holds more permits than the rate.
 //
-// A grant counts in the window in which it is used: at its arrival if it is
-// known as made at once, else at its date. A returned permit was never used. In
-// each window the grants are summed in the order of arrival; each is right if
-// the sum is within the rate of a configuration that was in force at some moment
-// from its arrival to its date, but not more than Look before it. The interval
-// must not change, and nothing is released or reset.
+// Where a window of a store begins is not in the dates alone: it depends on what
+// was in use at the first call, and a promise that was in use then may have
+// moved since. So no more than this can be asked; it follows that no interval
+// holds more than twice the rate, and that after a window of the full rate the
+// next one has to wait for the end of the interval.
 //
-// It takes O(n log n).
-func Aligned(h History) Findings {
-	d := open(h)
-	if d.record.Count > 0 {
-		return d.record
-	}
-	if f := d.oneInterval(); f.Count > 0 {
-		return f
-	}
-	f := d.early()
-	interval := d.configs[0].interval
-	held := make(map[int64]int64) // by the begin of the window
-	for _, i := range d.byArrival() {
-		window := floorTo(d.begin[i], interval)
-		held[window] += d.net[i]
-		d.fill(&f, i, window, held[window])
-	}
-	return f
-}
-
-// Fixed judges law 1 for windows that begin with the first call: a run of
-// windows, one after the other without a gap, begins with the arrival of the
-// first grant that finds nothing in use, rounded up to the [Grain]. It ends when
-// nothing is in use any more: every window in which something was used or is
-// promised is over, or all of it was returned. No window holds more permits than
-// the rate.
+// The rate of a window is the highest by which one of its grants may be right:
+// see [Aligned], also for what counts when.
 //
-// So a window stays where it is if the grant that began it is returned while
-// others count in it. All else is as for [Aligned].
+// Each grant before which the windows so far have to end, though that is too
+// soon, is one violation; what comes after it is judged as if it were the first. It
+// takes O(n log n) for one configuration, and for several as many steps a grant
+// as there are grants in a window.
 func Fixed(h History) Findings {
 	d := open(h)
 	if d.record.Count > 0 {
@@ -54,109 +28,84 @@ func Fixed(h History) Findings {
 		return f
 	}
 	f := d.early()
-	r := newRuns(d)
-	for _, i := range d.byArrival() {
-		arrived := d.h.Grants[i].Arrived
-		r.takeBack(arrived)
-		if !r.inUse(arrived) {
-			r.begin(arrived)
+	var grants []mark // those that were used
+	for _, m := range d.marks(d.begin) {
+		if d.net[m.grant] > 0 {
+			grants = append(grants, m)
 		}
-		w := r.add(i)
-		d.fill(&f, i, w.from, w.used)
+	}
+	first := int64(never)
+	for i := range d.h.Grants {
+		first = min(first, d.h.Grants[i].Arrived, d.begin[i])
+	}
+	for ; len(grants) > 0; first = always {
+		n := d.lay(grants, first)
+		if n == len(grants) {
+			break
+		}
+		g := grants[n]
+		f.add(1, g.at, "windows of one interval cannot be laid so that %d permits are in none: overfilled by %v", d.highest(g.grant), d.h.Grants[g.grant])
+		grants = grants[n+1:]
 	}
 	return f
 }
 
-// fill judges what a window holds after a grant.
-func (d *docket) fill(f *Findings, i int32, from, held int64) {
-	if d.net[i] == 0 {
-		return // all returned: nobody used it
+// lay lays windows, the first from a moment on, and gives how many of the grants
+// they can hold.
+//
+// A cut is where one window ends and the next begins. Of all places for a cut
+// between two grants only the earliest counts, for it leaves the next window all
+// the room that a later one would. From a cut just before grant i the next cut
+// is at least one interval away, and not after the first grant that the window
+// cannot hold. So the places that can be reached from i are those up to there,
+// and as i grows neither bound of them falls back.
+func (d *docket) lay(grants []mark, first int64) int {
+	interval := d.configs[0].interval
+	cut := make([]int64, len(grants)+1) // the earliest before each grant
+	for i := range cut {
+		cut[i] = never
 	}
-	g, begin := d.h.Grants[i], d.begin[i]
-	since := max(min(g.Arrived, begin), begin-d.h.Params.Look)
+	cut[0] = first
+	sums := make([]int64, len(grants)+1) // of the permits before each grant
+	for i, m := range grants {
+		sums[i+1] = sums[i] + d.net[m.grant]
+	}
+	reached, next, farthest := 0, 0, 0
+	for i := range grants {
+		if cut[i] == never {
+			continue
+		}
+		end := d.fits(grants, sums, i)
+		farthest = max(farthest, end)
+		if farthest == len(grants) {
+			return farthest
+		}
+		for next <= i || next < len(grants) && grants[next].at < cut[i]+interval {
+			next++
+		}
+		if next <= end && grants[next-1].at < grants[next].at {
+			cut[next] = min(cut[next], max(cut[i]+interval, grants[next-1].at+1))
+		}
+		for reached = max(reached, next); reached < end; reached++ {
+			if after := grants[reached].at + 1; after <= grants[reached+1].at {
+				cut[reached+1] = min(cut[reached+1], after)
+			}
+		}
+	}
+	return farthest
+}
+
+// fits is the first grant that a window from grant i on cannot hold.
+func (d *docket) fits(grants []mark, sums []int64, i int) int {
+	if len(d.configs) == 1 {
+		return i + sort.Search(len(grants)-i, func(n int) bool { return sums[i+n+1]-sums[i] > d.configs[0].rate })
+	}
 	rate := int64(0)
-	for _, c := range d.configs {
-		if c.from <= begin && c.until >= since {
-			rate = max(rate, c.rate)
+	for k := i; k < len(grants); k++ {
+		rate = max(rate, d.highest(grants[k].grant))
+		if sums[k+1]-sums[i] > rate {
+			return k
 		}
 	}
-	if held > rate {
-		w := Window{From: from, To: from + d.configs[0].interval, Permits: held, Rate: rate}
-		f.add(1, begin, "%v: overfilled by %v", w, g)
-	}
+	return len(grants)
 }
-
-// runs is the windows of the present run.
-type runs struct {
-	*docket
-	base    int64
-	windows map[int64]*fixedWindow // by their begin, those that are not over
-	of      map[string]*holding    // by receipt
-	returns []Return               // those to come, in the order of time
-}
-
-// fixedWindow is what was used in a window, and what it holds at the moment: that
-// what will be returned later.
-type fixedWindow struct{ from, used, held int64 }
-
-// holding is where a grant counts, and how much of it has not come back.
-type holding struct {
-	window *fixedWindow
-	left   int64
-}
-
-func newRuns(d *docket) *runs {
-	r := &runs{docket: d, windows: make(map[int64]*fixedWindow), of: make(map[string]*holding), returns: slices.Clone(d.h.Returns)}
-	slices.SortStableFunc(r.returns, func(a, b Return) int { return cmp.Compare(a.At, b.At) })
-	return r
-}
-
-// takeBack settles the returns up to a moment.
-func (r *runs) takeBack(until int64) {
-	for ; len(r.returns) > 0 && r.returns[0].At <= until; r.returns = r.returns[1:] {
-		if h := r.of[r.returns[0].ID]; h != nil {
-			n := min(r.returns[0].Permits, h.left)
-			h.left -= n
-			h.window.held -= n
-		}
-	}
-}
-
-// inUse tells whether something is used or promised at a moment.
-func (r *runs) inUse(at int64) bool {
-	for from, w := range r.windows {
-		switch {
-		case from+r.configs[0].interval <= at:
-			delete(r.windows, from)
-		case w.held > 0:
-			return true
-		}
-	}
-	return false
-}
-
-// begin begins a run.
-func (r *runs) begin(at int64) {
-	r.base = floor(at + Grain - 1)
-	clear(r.windows)
-}
-
-// add counts a grant in its window.
-func (r *runs) add(i int32) *fixedWindow {
-	g := &r.h.Grants[i]
-	from := r.base + floorTo(max(0, r.docket.begin[i]-r.base), r.configs[0].interval)
-	w := r.windows[from]
-	if w == nil {
-		w = &fixedWindow{from: from}
-		r.windows[from] = w
-	}
-	w.used += r.net[i]
-	w.held += g.Permits
-	if g.ID != "" && r.of[g.ID] == nil {
-		r.of[g.ID] = &holding{w, g.Permits}
-	}
-	return w
-}
-
-// floorTo rounds t down to a multiple of step.
-func floorTo(t, step int64) int64 { return t - (t%step+step)%step }

@@ -52,7 +52,7 @@ func mayBe(h oracle.History, u used, k int) bool {
 	return k == newest || k < newest && h.Changes[k+1].At >= since
 }
 
-// naiveBucket tries every span that ends at a grant, and gives the begin of each that ends one with too much in it.
+// naiveBucket fills a bucket anew for each grant, and gives the begin of each that overfills it.
 func naiveBucket(h oracle.History, bursts []int64) []int64 {
 	all := allUsed(h)
 	slices.SortStableFunc(all, func(a, b used) int {
@@ -65,16 +65,7 @@ func naiveBucket(h oracle.History, bursts []int64) []int64 {
 	for i, b := range all {
 		right := b.net == 0
 		for m := range h.Changes {
-			fits := mayBe(h, b, m)
-			sum := new(big.Rat)
-			for j := i; j >= 0 && fits; j-- {
-				a := all[j]
-				sum.Add(sum, big.NewRat(a.net, 1))
-				most := given(h, m, a.begin, b.begin)
-				burst := slices.Max(bursts[min(m, stretchAt(h, a.begin)) : m+1])
-				fits = a.net == 0 || sum.Cmp(most.Add(most, big.NewRat(burst, 1))) <= 0
-			}
-			right = right || fits
+			right = right || mayBe(h, b, m) && levelOf(h, bursts, m, all[:i+1]).Cmp(big.NewRat(bursts[m], 1)) <= 0
 		}
 		if !right {
 			found = append(found, b.begin)
@@ -84,14 +75,47 @@ func naiveBucket(h oracle.History, bursts []int64) []int64 {
 	return found
 }
 
-// given is what the rates give in [a, b), microsecond by microsecond of a coarse raster, if configuration m had been the last.
-func given(h oracle.History, m int, a, b int64) *big.Rat {
-	sum := new(big.Rat)
-	for t := a; t < b; t += raster {
-		c := h.Changes[min(m, stretchAt(h, t))]
-		sum.Add(sum, big.NewRat(raster*c.Rate, c.Interval))
+// levelOf is what is in use when the last of some grants begins, if configuration m had been the last one. It goes step by step of
+// the raster; but for a single configuration it tries every span.
+func levelOf(h oracle.History, bursts []int64, m int, all []used) *big.Rat {
+	if level := new(big.Rat); m == 0 {
+		c, sum, end := h.Changes[0], int64(0), all[len(all)-1].begin
+		for _, a := range slices.Backward(all) {
+			sum += a.net
+			excess := big.NewRat(sum*c.Interval-c.Rate*(end-a.begin), c.Interval)
+			if excess.Cmp(level) > 0 {
+				level = excess
+			}
+		}
+		return level
 	}
-	return sum
+	level, k, t := new(big.Rat), 0, all[0].begin
+	for i, a := range all {
+		for ; ; t += raster {
+			for k < m && h.Changes[k+1].At <= t {
+				k++
+			}
+			if t == a.begin {
+				break
+			}
+			flow := new(big.Rat)
+			for _, c := range h.Changes[k : m+1] {
+				if r := big.NewRat(raster*c.Rate, c.Interval); r.Cmp(flow) > 0 {
+					flow = r
+				}
+			}
+			level.Sub(level, flow)
+			if level.Sign() < 0 {
+				level.SetInt64(0)
+			}
+		}
+		level.Add(level, big.NewRat(a.net, 1))
+		earlier := k < m || a.Arrived < h.Changes[k].At
+		if most := big.NewRat(slices.Min(bursts[k:m+1]), 1); i < len(all)-1 && a.net > 0 && earlier && level.Cmp(most) > 0 {
+			level = most
+		}
+	}
+	return level
 }
 
 // naiveWindows gives the begin of each grant that overfills its window, for windows that are given for each grant, in any order.
@@ -125,34 +149,41 @@ func gridOf(all []used, interval int64) []int64 {
 	return window
 }
 
-// runsOf wants the grants in the order of arrival. It looks for what is in use at each arrival among all that came before. A
-// window is named for its run as well as for its begin, since a run may begin anew within the last window of one that was returned.
-func runsOf(all []used, interval int64) []int64 {
-	var window, begin []int64
-	run, base := 0, int64(0)
-	first := 0 // grant of the run
-	for i, u := range all {
-		inUse := false
-		for j := first; j < i; j++ {
-			left := all[j].Permits
-			for _, r := range all[j].returns {
-				if r.At <= u.Arrived && r.At >= all[j].Arrived {
-					left -= r.Permits
+// canLay tells whether windows can be laid: it tries all places of the raster for each cut.
+func canLay(h oracle.History, all []used, interval int64) bool {
+	var first, last int64 = 1 << 40, 0
+	for _, u := range all {
+		first, last = min(first, u.begin, u.Arrived), max(last, u.begin)
+	}
+	cuts := map[int64]bool{first: true}
+	for cut := first; cut <= last; cut += raster {
+		if !cuts[cut] {
+			continue
+		}
+		var sum, rate int64
+		for end := cut; ; end += raster {
+			if end >= cut+interval {
+				cuts[end] = true
+			}
+			if end > last {
+				return true
+			}
+			for _, u := range all {
+				if u.begin == end && u.net > 0 {
+					sum += u.net
+					for k, c := range h.Changes {
+						if mayBe(h, u, k) {
+							rate = max(rate, c.Rate)
+						}
+					}
 				}
 			}
-			inUse = inUse || left > 0 && begin[j]+interval > u.Arrived
+			if sum > rate {
+				break
+			}
 		}
-		if !inUse {
-			run, base, first = run+1, (u.Arrived+oracle.Grain-1)/oracle.Grain*oracle.Grain, i
-		}
-		w := base
-		for w+interval <= u.begin {
-			w += interval
-		}
-		begin = append(begin, w)
-		window = append(window, int64(run)<<32+w)
 	}
-	return window
+	return false
 }
 
 func text(h oracle.History) string {
