@@ -30,6 +30,13 @@ var scriptTimes = []scriptTime{
 	{name: "grant_expiring_one/rate=1e6", verb: "grant", rate: sluice.Per(1e6, 200*time.Millisecond), limiters: 20, apart: time.Millisecond},
 	{name: "refusal/rate=2000", verb: "refusal", rate: sluice.Per(2000, 100*day), limiters: 1, before: 1000, exhausted: true, target: refusalTarget},
 	{name: "refusal/rate=1e6", verb: "refusal", rate: sluice.Per(1e6, 100*day), limiters: 1, before: 1000, exhausted: true, target: refusalTarget},
+	{name: "inline/grant/rate=1e5", verb: "grant", rate: sluice.Per(1e5, time.Hour), limiters: 400, before: 3, inline: true},
+	{name: "inline/grant_in_a_long_window/rate=1e5", verb: "grant", rate: sluice.Per(1e5, time.Hour), limiters: 2, before: 300, inline: true},
+	{name: "inline/grant_expiring_one/rate=1e5", verb: "grant", rate: sluice.Per(1e5, 20*time.Millisecond), limiters: 5, apart: 2 * time.Millisecond, inline: true},
+	{name: "inline/refusal/rate=10", verb: "refusal", rate: sluice.Per(10, time.Hour), limiters: 1, before: 10, exhausted: true, inline: true},
+	{name: "inline/bucket_grant/rate=1e5", verb: "grant", rate: sluice.Per(1e5, time.Hour), limiters: 400, before: 3, inline: true, algorithm: sluice.TokenBucket},
+	{name: "inline/bucket_refusal/rate=10", verb: "refusal", rate: sluice.Per(10, time.Hour), limiters: 1, before: 10, exhausted: true, inline: true, algorithm: sluice.TokenBucket},
+	{name: "inline/aligned_grant/rate=1e5", verb: "grant", rate: sluice.Per(1e5, time.Hour), limiters: 400, before: 3, inline: true, algorithm: sluice.AlignedWindow},
 }
 
 // scriptTime is one case: calls on limiters in a steady state, all granted or all refused.
@@ -42,6 +49,8 @@ type scriptTime struct {
 	exhausted bool          // those take the whole rate; else one permit each
 	apart     time.Duration // between two takes of one limiter; before the clock runs they go on for two intervals
 	target    float64
+	inline    bool // by a limit that travels with the call
+	algorithm sluice.Algorithm
 }
 
 // BenchmarkScriptTime is how long the scripts run, by the server's own count: one operation is a whole measurement.
@@ -95,7 +104,11 @@ func (c scriptTime) measure(tb testing.TB) (ours, theirs float64) {
 
 	var ourTimes, theirTimes []float64
 	for range rounds {
-		ourTimes = append(ourTimes, c.round(tb, stats, c.sluiceTakes(tb, rdb), calls))
+		ours := c.sluiceTakes
+		if c.inline {
+			ours = c.inlineTakes
+		}
+		ourTimes = append(ourTimes, c.round(tb, stats, ours(tb, rdb), calls))
 		theirTimes = append(theirTimes, c.round(tb, stats, c.redisRateTakes(tb, rdb), calls))
 		if _, err := stats.Do(tb.Context(), "FLUSHALL"); err != nil {
 			tb.Fatal(err)
@@ -148,6 +161,21 @@ func (c scriptTime) sluiceTakes(tb testing.TB, rdb *redis.Client) takes {
 		all[i] = func(n int64) (bool, error) {
 			d, err := limiter.TryAcquire(tb.Context(), n)
 			return d.Allowed, err
+		}
+	}
+	return all
+}
+
+func (c scriptTime) inlineTakes(tb testing.TB, rdb *redis.Client) takes {
+	tb.Helper()
+	client := sluice.New(redisengine.New(rdb, nil))
+	limit := sluice.Limit{Rate: c.rate, Algorithm: c.algorithm}
+	all := make(takes, c.limiters)
+	for i := range all {
+		key := fmt.Sprint("limiter:", i)
+		all[i] = func(n int64) (bool, error) {
+			o, err := client.Take(tb.Context(), limit.ChargeN(key, n))
+			return o.Allowed, err
 		}
 	}
 	return all

@@ -40,7 +40,7 @@ type lasting struct {
 const expiring = `call('SET', KEYS[at], text, 'PX', string.format('%.0f', life))`
 
 func (l lasting) Eval(ctx context.Context, script string, keys []string, args ...any) *redistest.Reply {
-	text := strings.Replace(script, expiring, `call('SET', KEYS[at], text)`, 1)
+	text := strings.ReplaceAll(script, expiring, `call('SET', KEYS[at], text)`)
 	if strings.Contains(text, "'PX'") {
 		panic("the script does not write as this test thinks")
 	}

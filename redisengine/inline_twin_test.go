@@ -53,7 +53,7 @@ func (l lasting) Eval(ctx context.Context, script string, keys []string, args ..
 	if !strings.Contains(script, expiring) {
 		panic("the script does not write as this test thinks")
 	}
-	return l.Conn.Eval(ctx, strings.Replace(script, expiring, `call('SET', KEYS[at], text)`, 1), keys, args...)
+	return l.Conn.Eval(ctx, strings.ReplaceAll(script, expiring, `call('SET', KEYS[at], text)`), keys, args...)
 }
 
 func (l lasting) EvalSha(ctx context.Context, _ string, keys []string, args ...any) *redistest.Reply {

@@ -40,6 +40,12 @@ var luaInspect string
 //go:embed lua/alter.lua
 var luaAlter string
 
+//go:embed lua/inline_bytes.lua
+var luaInlineBytes string
+
+//go:embed lua/inline_fast.lua
+var luaInlineFast string
+
 //go:embed lua/inline_state.lua
 var luaInlineState string
 
@@ -56,9 +62,9 @@ var luaLookAt string
 var luaRefund string
 
 var (
-	scriptCharge = newScript("charge", luaInlineState, luaInlinePlace, luaCharge)
-	scriptLookAt = newScript("look at", luaInlineState, luaInlinePlace, luaLookAt)
-	scriptRefund = newScript("refund", luaInlineState, luaRefund)
+	scriptCharge = newScript("charge", luaInlineBytes, luaInlineFast, luaInlineState, luaInlinePlace, luaCharge)
+	scriptLookAt = newScript("look at", luaInlineBytes, luaInlineState, luaInlinePlace, luaLookAt)
+	scriptRefund = newScript("refund", luaInlineBytes, luaInlineState, luaRefund)
 
 	scriptTake      = newScript("take", luaFast, luaStore, luaMember, luaLedger, luaSettle, luaTake)
 	scriptGiveBack  = newScript("give back", luaStore, luaMember, luaLedger, luaGiveBack)

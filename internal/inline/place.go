@@ -51,14 +51,15 @@ func (s *State) placeBucket(l Limit, c clock, n, after int64, upto int, waits bo
 
 // placeFixed is the first window with room for n.
 func (s *State) placeFixed(l Limit, c clock, n, after int64, upto int) (moment, window int64) {
-	w := s.window(l, c)
+	current := s.window(l, c)
+	w := current
 	if d := after / 1000; d >= w+l.Interval {
 		w += (d - w) / l.Interval * l.Interval
 	}
 	for s.in(l, w, upto)+n > l.Rate {
 		w += l.Interval
 	}
-	if w > c.up {
+	if w > current {
 		after = max(after, w*1000)
 	}
 	return after, w

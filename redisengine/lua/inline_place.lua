@@ -99,14 +99,15 @@ local function place_bucket(s, l, n, after, upto, waits)
 end
 
 local function place_fixed(s, l, n, after, upto)
-  local w, d = window(s, l), floor(after / 1000)
+  local current, d = window(s, l), floor(after / 1000)
+  local w = current
   if d >= w + l.interval then
     w = w + floor((d - w) / l.interval) * l.interval
   end
   while within(s, l, w, upto) + n > l.rate do
     w = w + l.interval
   end
-  if w > up then
+  if w > current then
     after = max(after, w * 1000)
   end
   return after, w
