@@ -25,7 +25,7 @@ func (b bill) check(units int64) error {
 	free := true
 	for i, c := range b {
 		problems.join(c.validate())
-		if c.permits > MaxPermits/units {
+		if units > 1 && c.permits <= MaxPermits && c.permits > MaxPermits/units {
 			problems.add("permits", c.permits, fmt.Sprintf("at most %d: they are asked for up to %d times", MaxPermits/units, units))
 		}
 		for _, other := range b[:i] {

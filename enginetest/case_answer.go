@@ -48,7 +48,6 @@ var answerCases = []symptom{
 		}
 	}},
 	{"a window is not had a part of a millisecond early", func(s *scene) {
-		s.Skip("known: a fixed or aligned window is had up to a millisecond before it begins")
 		s.each(all, sluice.Per(1, 10*time.Second), func(b *budget) {
 			b.take(1, "granted")
 			b.at(10*time.Second-time.Microsecond).take(1, "refused, retry in 1µs")

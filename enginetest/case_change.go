@@ -45,7 +45,6 @@ var changeCases = []symptom{
 		})
 	}},
 	{"a changed limit is in force for the next call after a refused one", func(s *scene) {
-		s.Skip("known: on Redis a refusal within 10 ms of another does not look at the configuration, not even after UpdateRate by the same client")
 		b := s.budget(named, sluice.Per(1, time.Minute))
 		b.take(1, "granted")
 		b.at(2*time.Second).take(1, "refused, retry in 58s")

@@ -24,6 +24,18 @@ func (b belief) args(now int64) []any {
 	return []any{now, b.rate, int(b.mode), b.interval, b.checked}
 }
 
+// doubt has the next refusal of each client of a limiter look at the whole state again: this process has changed it.
+func (b *beliefs) doubt(limiter string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, old := range b.known {
+		if key.Limiter == limiter && old.checked != 0 {
+			old.checked = 0
+			b.known[key] = old
+		}
+	}
+}
+
 // maxBeliefs bounds the memory for limiters that are used once and never again.
 const maxBeliefs = 10_000
 

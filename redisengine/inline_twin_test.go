@@ -362,12 +362,12 @@ func parseInline(text string) (*inline.State, error) {
 	}
 	format := take(1)
 	date, unit := take(6), int64(1)<<(format%32)
-	var counted, sum, last int64
+	var counted, sum, last, claimed int64
 	if format&32 != 0 {
 		sum, last, counted = take(7), date+take(6), take(2)
 	}
 	if format&64 != 0 {
-		s.Written = take(6)
+		s.Written, claimed = take(6), take(2)
 	}
 	if format&128 != 0 {
 		s.Debt, s.Mark, s.Cost = take(7), take(7), take(7)
@@ -392,6 +392,9 @@ func parseInline(text string) (*inline.State, error) {
 		}
 		s.Entries = append(s.Entries, e)
 		s.Sum += e.Permits
+	}
+	if format&64 != 0 && claimed != int64(len(s.Entries)) {
+		return &s, fmt.Errorf("the header claims %d entries, but there are %d", claimed, len(s.Entries))
 	}
 	if format&32 != 0 && (counted != int64(len(s.Entries)) || format&128 == 0 && sum != s.Sum || last != date) {
 		return &s, fmt.Errorf("the header counts %d entries with %d permits until %d, but there are %d, %d, %d", counted, sum, last, len(s.Entries), s.Sum, date)

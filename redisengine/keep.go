@@ -24,6 +24,7 @@ func (e *Engine) Configure(ctx context.Context, key sluice.Key, how sluice.Chang
 	if r.int(atCode) != codeDone {
 		return false, r.refusal(scriptConfigure.name, keys)
 	}
+	e.beliefs.doubt(key.Limiter)
 	return r.int(headFields) == 1, nil
 }
 
@@ -97,6 +98,8 @@ func (e *Engine) Alter(ctx context.Context, key sluice.Key, fate sluice.Fate) (e
 	if r.int(atCode) != codeDone {
 		return false, r.refusal(scriptAlter.name, keys)
 	}
+	e.beliefs.doubt(key.Limiter)
+	e.beliefs.doubt(fate.Rename)
 	return r.int(1) == 1, nil
 }
 

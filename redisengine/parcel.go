@@ -1,6 +1,7 @@
 package redisengine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,10 +31,8 @@ func (p *parcel) add(c sluice.Charge) (place int, ok bool) {
 		return i, true
 	}
 	key := inlineKey(id.slot)
-	for _, k := range p.keys {
-		if k == key {
-			return 0, false
-		}
+	if slices.Contains(p.keys, key) {
+		return 0, false
 	}
 	if p.places == nil {
 		p.places = make(map[entitled]int, 1)

@@ -57,6 +57,10 @@ type Call struct {
 	Peek     bool  // only say what the answer would be
 }
 
+// mostRounds bounds how long charges look for a moment that suits all. There is always one behind the last who waits, but lines of a
+// thousand in windows that never fall together could make it a long way.
+const mostRounds = 1000
+
 // Take decides a call.
 func (call *Call) Take(now int64) Answer {
 	c := at(now)
@@ -140,7 +144,11 @@ func (call *Call) settle(c clock, units int64) (moment int64, waits []int64) {
 			moment = max(moment, own)
 		}
 	}
-	for agreed := len(call.Charges) == 1 && call.AtLeast == 0; !agreed; {
+	agreed := len(call.Charges) == 1 && call.AtLeast == 0
+	for rounds := 0; !agreed; rounds++ {
+		if rounds == mostRounds {
+			return c.never(), waits
+		}
 		agreed = true
 		for _, ch := range call.Charges {
 			if ch.N > 0 {
@@ -272,14 +280,18 @@ func (call *Call) Look(now int64) Answer {
 // resettle is settle for a reservation that is there, with those before it.
 func (call *Call) resettle(c clock, places []int) (moment int64, owns []int64) {
 	moment, owns = c.up*1000, make([]int64, len(call.Charges))
-	for agreed, first := false, true; !agreed; first = false {
+	agreed := false
+	for rounds := 0; !agreed; rounds++ {
+		if rounds == mostRounds {
+			return c.never(), owns
+		}
 		agreed = true
 		for i, ch := range call.Charges {
 			if places[i] < 0 {
 				continue
 			}
 			own, _ := ch.State.place(ch.Limit, c, ch.State.Entries[places[i]].Permits, moment, places[i], true)
-			if first {
+			if rounds == 0 {
 				owns[i], _ = ch.State.place(ch.Limit, c, ch.State.Entries[places[i]].Permits, c.up*1000, places[i], true)
 			}
 			agreed, moment = agreed && own == moment, own

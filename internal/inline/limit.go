@@ -27,7 +27,7 @@ type Limit struct {
 const (
 	mostUnits = 1 << 51                           // bounds what a bucket can hold
 	mostDebt  = 1 << 52                           // and that together with what waiters owe, so that all sums stay below 2^53
-	never     = 200 * 365 * 24 * 3600 * 1_000_000 // microseconds: later than anybody waits
+	never     = 200 * 365 * 24 * 3600 * 1000 // milliseconds: later than anybody waits
 )
 
 // Make gives a limit its units. It reports false for a bucket that cannot be counted exactly: too many permits in too fine parts of

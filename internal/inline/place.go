@@ -3,6 +3,9 @@ package inline
 // place is the earliest moment, in microseconds and not before a given one, at which n permits can be had if only the entries before a place
 // are reckoned with, and the window in which they then count, for the fixed kinds. For a caller who waits it is a whole millisecond.
 func (s *State) place(l Limit, c clock, n, after int64, upto int, waits bool) (moment, window int64) {
+	if n > l.most() { // a reservation that was made under a higher limit
+		return max(after, c.never()), 0
+	}
 	if b := s.barrier(c, upto); b != 0 {
 		after = max(after, b*1000)
 	}
@@ -14,6 +17,9 @@ func (s *State) place(l Limit, c clock, n, after int64, upto int, waits bool) (m
 	}
 	return s.placeFixed(l, c, n, after, upto)
 }
+
+// never is a moment later than anybody waits.
+func (c clock) never() int64 { return (c.down + never) * 1000 }
 
 // placeSliding walks from the oldest grant to the one whose return makes n permits free. All later entries are reckoned with, so no
 // window is too full, whichever of them it holds.
@@ -38,7 +44,7 @@ func (s *State) placeBucket(l Limit, c clock, n, after int64, upto int, waits bo
 		debt -= s.owed(upto) * l.Cost
 	}
 	if debt+n*l.Cost > mostDebt {
-		return c.now + never
+		return max(after, c.never())
 	}
 	if over := debt + n*l.Cost - l.room(); over > 0 {
 		after = max(after, s.Mark+l.ticks(over)*l.Tick)

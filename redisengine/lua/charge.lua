@@ -62,9 +62,12 @@ local function settle(charges, units, waits, least)
       own[i], moment = m - now, max(moment, m)
     end
   end
-  local agreed = #charges == 1 and least == 0
+  local agreed, rounds = #charges == 1 and least == 0, 0
   while not agreed do
-    agreed = true
+    if rounds == MOST_ROUNDS then
+      return NEVER, own
+    end
+    agreed, rounds = true, rounds + 1
     for i = 1, #charges do
       local c = charges[i]
       if c.n > 0 then

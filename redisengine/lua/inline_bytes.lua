@@ -2,7 +2,7 @@
 --
 -- The bytes: a format byte, the first entry's date (6), what the format adds, the entries, oldest first. All numbers are little-endian.
 --   format: bits 0-4 the unit of dates, 2^k ms; bit 5 counted: permits (7), milliseconds from the first entry to the last (6),
---     entries (2); bit 6 some are reserved: when it was written (6); bit 7 a bucket: debt (7), mark (7), cost (7).
+--     entries (2); bit 6 some are reserved: when it was written (6), entries (2); bit 7 a bucket: debt (7), mark (7), cost (7).
 --   entry: a varint of twice the units since the entry before, plus 1 for a plain grant of one permit. If not plain, a
 --     varint of 8 times its permits plus its flags. Then, unless it is merged, its tag (5).
 -- A key that holds anything else is begun anew.

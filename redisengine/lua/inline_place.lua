@@ -1,6 +1,7 @@
 -- When permits can be had. Twin of internal/inline/place.go. Moments are microseconds, dates and windows milliseconds.
 
-local NEVER = 200 * 365 * 24 * 3600 * 1000000 -- later than anybody waits
+local NEVER = (down + 200 * 365 * 24 * 3600 * 1000) * 1000 -- later than anybody waits
+local MOST_ROUNDS = 1000 -- in which charges look for a moment that suits all
 
 -- The date of the last of the entries before a place who waits for this limit; 0 if nobody does.
 local function barrier(s, upto)
@@ -86,7 +87,7 @@ local function place_bucket(s, l, n, after, upto, waits)
     debt = debt - owed(s, upto) * l.cost
   end
   if debt + n * l.cost > MOST_DEBT then
-    return now + NEVER
+    return max(after, NEVER)
   end
   local over = debt + n * l.cost - l.room
   if over > 0 then
@@ -116,6 +117,9 @@ end
 -- The earliest moment, not before after, at which n permits can be had if only the entries before a place are reckoned with; and the window,
 -- for the fixed kinds. For a caller who waits it is a whole millisecond.
 local function place(s, l, n, after, upto, waits)
+  if n > l.most then -- a reservation that was made under a higher limit
+    return max(after, NEVER)
+  end
   local b = barrier(s, upto)
   if b ~= 0 then
     after = max(after, b * 1000)

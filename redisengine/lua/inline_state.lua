@@ -54,6 +54,10 @@ local function tabled(s)
     d[n], p[n], f[n], t[n] = date, permits, flags, sub(raw, tag, next_pos - 1)
     sum, pos = sum + permits, next_pos
   end
+  if s.claimed and s.claimed ~= min(n, 65535) then
+    d, p, f, t, n, sum = {}, {}, {}, {}, 0, 0
+    s.debt, s.mark, s.cost = 0, 0, 0
+  end
   s.d, s.p, s.f, s.t, s.n, s.sum, s.sums = d, p, f, t, n, sum, nil
 end
 
@@ -221,7 +225,7 @@ local function open(at, l)
     if format then
       local k = format % 32
       s.unit, counted, waits, bucket = 2 ^ k, floor(format / 32) % 2 == 1, floor(format / 64) % 2 == 1, format >= 128
-      local need = 7 + (counted and 15 or 0) + (waits and 6 or 0) + (bucket and 21 or 0)
+      local need = 7 + (counted and 15 or 0) + (waits and 8 or 0) + (bucket and 21 or 0)
       if size < need or bucket ~= (l.kind == BUCKET) or k > 20 then
         format = nil
       end
@@ -238,7 +242,7 @@ local function open(at, l)
       end
       s.waits = waits
       if waits then
-        s.written, pos = unpack_of('<I6', raw, pos)
+        s.written, s.claimed, pos = unpack_of('<I6I2', raw, pos)
       end
       if bucket then
         s.debt, s.mark, s.cost, pos = unpack_of('<I7I7I7', raw, pos)
@@ -399,7 +403,7 @@ local function header(s, first, waits, n)
     h = h .. pack('<I7I6I2', s.sum, s.last - first, min(n, 65535))
   end
   if waits then
-    h = h .. pack('<I6', s.written)
+    h = h .. pack('<I6I2', s.written, min(n, 65535))
   end
   if bucket then
     h = h .. pack('<I7I7I7', s.debt, s.mark, s.cost)

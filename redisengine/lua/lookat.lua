@@ -21,21 +21,24 @@ local function look(tag)
   elseif not movable or date <= up or ARGV[next_arg] == '0' then
     return 1, date * 1000 - now
   end
-  local moment, own, agreed, first = up * 1000, {}, false, true
+  local moment, own, agreed, rounds = up * 1000, {}, false, 0
   while not agreed do
+    if rounds == MOST_ROUNDS then
+      return 1, date * 1000 - now
+    end
     agreed = true
     for i = 1, #limits do
       local l, at = limits[i], places[i]
       if at then
         local s = states[l.at]
-        if first then
+        if rounds == 0 then
           own[i] = place(s, l, s.p[at], up * 1000, at, true)
         end
         local m = place(s, l, s.p[at], moment, at, true)
         agreed, moment = agreed and m == moment, m
       end
     end
-    first = false
+    rounds = rounds + 1
   end
   if moment >= date * 1000 then
     return 1, date * 1000 - now
