@@ -15,17 +15,7 @@ func (w *world) decision(n int64, d sluice.Decision, err error, reset bool) stri
 	if err != nil {
 		return w.failure(err)
 	}
-	text := "refused, retry in " + d.RetryAfter.String()
-	switch {
-	case d.Allowed && d.Wait > 0:
-		text = "granted in " + d.Wait.String()
-	case d.Allowed:
-		text = "granted"
-	}
-	text += fmt.Sprintf(", %d left", d.Remaining)
-	if reset {
-		text += ", full in " + d.ResetAfter.String()
-	}
+	text := said(d, reset)
 	sane := d.Receipt.IsZero() && d.Wait == 0 && d.Date.IsZero() && d.RetryAfter > 0
 	if d.Allowed {
 		sane = d.Receipt.Permits() == n && d.Date.Equal(d.At.Add(d.Wait)) && d.RetryAfter == 0

@@ -25,8 +25,8 @@ type Limit struct {
 }
 
 const (
-	mostUnits = 1 << 51                           // bounds what a bucket can hold
-	mostDebt  = 1 << 52                           // and that together with what waiters owe, so that all sums stay below 2^53
+	mostUnits = 1 << 51                      // bounds what a bucket can hold
+	mostDebt  = 1 << 52                      // and that together with what waiters owe, so that all sums stay below 2^53
 	never     = 200 * 365 * 24 * 3600 * 1000 // milliseconds: later than anybody waits
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/sluice-rate/sluice/internal/oracle"
 )
@@ -187,9 +188,10 @@ func canLay(h oracle.History, all []used, interval int64) bool {
 }
 
 func text(h oracle.History) string {
-	s := fmt.Sprintf("%+v\n", h.Params)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("%+v\n", h.Params))
 	for _, e := range h.Events() {
-		s += e.String() + "\n"
+		s.WriteString(e.String() + "\n")
 	}
-	return s
+	return s.String()
 }
