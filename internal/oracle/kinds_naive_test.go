@@ -189,9 +189,9 @@ func canLay(h oracle.History, all []used, interval int64) bool {
 
 func text(h oracle.History) string {
 	var s strings.Builder
-	s.WriteString(fmt.Sprintf("%+v\n", h.Params))
+	fmt.Fprintf(&s, "%+v\n", h.Params)
 	for _, e := range h.Events() {
-		s.WriteString(e.String() + "\n")
+		fmt.Fprintln(&s, e)
 	}
 	return s.String()
 }
