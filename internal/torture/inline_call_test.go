@@ -217,6 +217,8 @@ func (s *inlineStory) look(p *inlineProcess) {
 			a := call.Look(s.now)
 			date := s.now + max(0, a.Wait)
 			switch {
+			case a.Status == inline.Gone && w.date <= roundUp(s.now):
+				date = w.date // merged with others in the millisecond of its date
 			case a.Status == inline.Gone:
 				s.breakf(4, "the one of %.3f ms is no longer there", float64(w.arrived-beginning)/1000)
 			case date > w.date+unit(b):
@@ -241,7 +243,7 @@ func (s *inlineStory) leave(p *inlineProcess) {
 
 func (s *inlineStory) leaves(p *inlineProcess, w *inlineGrant) {
 	s.tally.Left++
-	s.giveBack(w, true)
+	s.giveBack(w, w.date > roundUp(s.now)) // in the millisecond of its date it may be merged with others
 	p.waiters = slices.DeleteFunc(p.waiters, func(o *inlineGrant) bool { return o == w })
 }
 
