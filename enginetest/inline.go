@@ -105,3 +105,35 @@ func (w *world) mustExceed(err error) error {
 	}
 	return nil
 }
+
+// inlineLowered looks after reservations under a limit that is lower than what they hold: they keep their dates, and the look ends.
+func (h Harness) inlineLowered(t *testing.T) {
+	for _, a := range algorithms {
+		t.Run(a.String(), func(t *testing.T) {
+			w := newWorld(t, h)
+			c := w.of("self")
+			high := sluice.Limit{Rate: sluice.Per(700, 10*time.Second), Algorithm: a, Name: "x"}
+			low := sluice.Limit{Rate: sluice.Per(3, 10*time.Second), Algorithm: a, Name: "x"}
+			first, err := c.Take(t.Context(), high.ChargeN("u", 700))
+			must(t, err)
+			waits, err := c.Book(t.Context(), time.Minute, high.ChargeN("u", 600))
+			must(t, err)
+			if !first.Allowed || !waits.Allowed || waits.Wait == 0 {
+				t.Fatalf("Take, Book = %+v, %+v, want allowed now and later", first, waits)
+			}
+			if a != sluice.TokenBucket { // its permits flow back at the lower rate
+				_, err = c.Refund(t.Context(), first.Receipt, low.Charge("u"))
+				must(t, err)
+			}
+			sights, err := w.engine.LookAt(t.Context(), []sluice.Charge{low.Charge("u")}, []sluice.Receipt{waits.Receipt})
+			must(t, err)
+			if s := sights[0]; s.Gone || s.Wait != waits.Wait {
+				t.Errorf("a look finds it at %+v, want in %v", s, waits.Wait)
+			}
+			o, err := c.Take(t.Context(), low.Charge("u"))
+			if err != nil || o.Allowed {
+				t.Errorf("Take behind it = %+v, %v, want refused", o, err)
+			}
+		})
+	}
+}

@@ -20,6 +20,7 @@ func (h Harness) laws(t *testing.T) {
 		{"8 ledgers of clients go by themselves (P8b)", Harness.clientsLeave},
 		{"1 8 an expiry in a window (P11)", Harness.expiryInWindow},
 		{"9 one trip a decision", Harness.oneTrip},
+		{"4 a look under a lower limit ends", Harness.inlineLowered},
 		{"7 what an inline limit stores is bounded", Harness.inlineBounded},
 		{"9 one trip a call with charges", Harness.inlineTrips},
 		{"several limiters in one call", Harness.severalLimiters},

@@ -24,15 +24,22 @@ type bill struct {
 	shards  []int // of each charge
 	charges []inline.Charge
 	states  []inline.State
+
+	// For a call with one charge, so that it takes one allocation.
+	slot   [1]sluice.Slot
+	shard  [1]int
+	charge [1]inline.Charge
+	state  [1]inline.State
 }
 
 // open locks the shards of some charges, in order, and copies the states.
 func (e *Engine) open(charges []sluice.Charge) *bill {
-	n := len(charges)
-	b := &bill{
-		e:     e,
-		slots: make([]sluice.Slot, n), shards: make([]int, n),
-		charges: make([]inline.Charge, n), states: make([]inline.State, n),
+	b := &bill{e: e}
+	if n := len(charges); n == 1 {
+		b.slots, b.shards, b.charges, b.states = b.slot[:], b.shard[:], b.charge[:], b.state[:]
+	} else {
+		b.slots, b.shards = make([]sluice.Slot, n), make([]int, n)
+		b.charges, b.states = make([]inline.Charge, n), make([]inline.State, n)
 	}
 	for i, c := range charges {
 		b.slots[i] = c.Slot()

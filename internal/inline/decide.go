@@ -7,8 +7,9 @@ type Charge struct {
 	N     int64 // of one unit
 	Wrote bool  // the state has changed
 
-	opened  bool // by the first of several looks or refunds
-	setBack bool // the clock was
+	opened  bool  // by the first of several looks or refunds
+	setBack bool  // the clock was
+	own     int64 // how long it would have to wait by itself
 }
 
 // open brings the state to now, once.
@@ -82,15 +83,15 @@ func (call *Call) Take(now int64) Answer {
 	if call.Units > 0 {
 		units = max(1, min(call.Units, call.room(c)))
 	}
-	moment, waits := call.settle(c, units)
+	moment := call.settle(c, units)
 	a := Answer{Status: Refused, Wait: moment - now}
 	if a.Wait <= call.Patience && (a.Wait == 0 || call.Units == 0 && !call.crowded(c)) {
 		a.Status, a.Units = Granted, units
 		if !call.Peek {
-			call.write(c, units, moment, waits)
+			call.write(c, units, moment)
 		}
 	}
-	a.Parts = call.parts(c, waits)
+	a.Parts = call.parts(c)
 	if !call.Peek {
 		call.mend(c)
 	}
@@ -117,7 +118,7 @@ func (call *Call) again(c clock) (a Answer, found bool) {
 		}
 	}
 	if found {
-		a.Parts = call.parts(c, make([]int64, len(call.Charges)))
+		a.Parts = call.parts(c)
 	}
 	return a, found
 }
@@ -133,21 +134,21 @@ func (call *Call) room(c clock) int64 {
 	return units
 }
 
-// settle is the earliest moment at which all charges can be had, and for each how long it would have to wait by itself. What one of them
+// settle is the earliest moment at which all charges can be had; it notes for each how long it would have to wait by itself. What one of them
 // allows the next may not, so it goes round until all agree.
-func (call *Call) settle(c clock, units int64) (moment int64, waits []int64) {
-	moment, waits = c.now+call.AtLeast, make([]int64, len(call.Charges))
-	for i, ch := range call.Charges {
-		if ch.N > 0 {
+func (call *Call) settle(c clock, units int64) (moment int64) {
+	moment = c.now + call.AtLeast
+	for i := range call.Charges {
+		if ch := &call.Charges[i]; ch.N > 0 {
 			own, _ := ch.State.place(ch.Limit, c, ch.N*units, c.now, len(ch.State.Entries), call.Patience > 0)
-			waits[i] = own - c.now
+			ch.own = own - c.now
 			moment = max(moment, own)
 		}
 	}
 	agreed := len(call.Charges) == 1 && call.AtLeast == 0
 	for rounds := 0; !agreed; rounds++ {
 		if rounds == mostRounds {
-			return c.never(), waits
+			return c.never()
 		}
 		agreed = true
 		for _, ch := range call.Charges {
@@ -157,7 +158,7 @@ func (call *Call) settle(c clock, units int64) (moment int64, waits []int64) {
 			}
 		}
 	}
-	return moment, waits
+	return moment
 }
 
 // crowded reports whether as many wait already as can.
@@ -171,7 +172,7 @@ func (call *Call) crowded(c clock) bool {
 }
 
 // write makes the grant.
-func (call *Call) write(c clock, units, moment int64, waits []int64) {
+func (call *Call) write(c clock, units, moment int64) {
 	for i := range call.Charges {
 		ch := &call.Charges[i]
 		if ch.N == 0 {
@@ -179,7 +180,7 @@ func (call *Call) write(c clock, units, moment int64, waits []int64) {
 		}
 		ch.Wrote = true
 		e := Entry{Permits: ch.N * units, Tag: call.Tag}
-		ch.State.date(&e, ch.Limit, c, moment, moment-c.now == waits[i], len(ch.State.Entries))
+		ch.State.date(&e, ch.Limit, c, moment, moment-c.now == ch.own, len(ch.State.Entries))
 		if ch.Limit.Kind == Bucket {
 			ch.State.Debt += e.Permits * ch.Limit.Cost
 		}
@@ -202,10 +203,10 @@ func (s *State) date(e *Entry, l Limit, c clock, moment int64, bound bool, upto 
 	}
 }
 
-func (call *Call) parts(c clock, waits []int64) []Part {
+func (call *Call) parts(c clock) []Part {
 	parts := make([]Part, len(call.Charges))
 	for i, ch := range call.Charges {
-		parts[i] = Part{waits[i], ch.State.free(ch.Limit, c), ch.State.reset(ch.Limit, c)}
+		parts[i] = Part{ch.own, ch.State.free(ch.Limit, c), ch.State.reset(ch.Limit, c)}
 	}
 	return parts
 }
@@ -257,7 +258,7 @@ func (call *Call) Look(now int64) Answer {
 	if a.Status == Gone || !movable || date <= c.up {
 		return a
 	}
-	moment, owns := call.resettle(c, places)
+	moment := call.resettle(c, places)
 	if moment >= date*1000 {
 		return a
 	}
@@ -268,7 +269,7 @@ func (call *Call) Look(now int64) Answer {
 		}
 		ch.Wrote = true
 		e := ch.State.remove(places[i])
-		ch.State.date(&e, ch.Limit, c, moment, owns[i] == moment, places[i])
+		ch.State.date(&e, ch.Limit, c, moment, moment-c.now == ch.own, places[i])
 		e.Flags |= Reserved
 		ch.State.insert(ch.Limit, e)
 		ch.State.close(ch.Limit, c)
@@ -278,24 +279,26 @@ func (call *Call) Look(now int64) Answer {
 }
 
 // resettle is settle for a reservation that is there, with those before it.
-func (call *Call) resettle(c clock, places []int) (moment int64, owns []int64) {
-	moment, owns = c.up*1000, make([]int64, len(call.Charges))
+func (call *Call) resettle(c clock, places []int) (moment int64) {
+	moment = c.up * 1000
 	agreed := false
 	for rounds := 0; !agreed; rounds++ {
 		if rounds == mostRounds {
-			return c.never(), owns
+			return c.never()
 		}
 		agreed = true
-		for i, ch := range call.Charges {
+		for i := range call.Charges {
+			ch := &call.Charges[i]
 			if places[i] < 0 {
 				continue
 			}
 			own, _ := ch.State.place(ch.Limit, c, ch.State.Entries[places[i]].Permits, moment, places[i], true)
 			if rounds == 0 {
-				owns[i], _ = ch.State.place(ch.Limit, c, ch.State.Entries[places[i]].Permits, c.up*1000, places[i], true)
+				alone, _ := ch.State.place(ch.Limit, c, ch.State.Entries[places[i]].Permits, c.up*1000, places[i], true)
+				ch.own = alone - c.now
 			}
 			agreed, moment = agreed && own == moment, own
 		}
 	}
-	return moment, owns
+	return moment
 }
