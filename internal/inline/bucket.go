@@ -10,7 +10,7 @@ func (s *State) leak(l Limit, now int64) {
 	}
 	s.Cost = l.Cost
 	first := s.from(s.Mark/1000 + 1)
-	owed := s.owed(first)
+	owed := s.owed(first, len(s.Entries))
 	most := l.room() // after a smaller burst
 	if owed > 0 {
 		away := max(0, s.Entries[len(s.Entries)-1].Date*1000-s.Mark)/l.Tick + 1
@@ -28,9 +28,9 @@ func (s *State) leak(l Limit, now int64) {
 	s.Debt = max(s.Debt, owed*l.Cost)
 }
 
-// owed is the permits of the reservations from a place on.
-func (s *State) owed(from int) (n int64) {
-	for _, e := range s.Entries[from:] {
+// owed is the permits of the reservations i to j, without j.
+func (s *State) owed(i, j int) (n int64) {
+	for _, e := range s.Entries[i:j] {
 		if e.Flags&Reserved != 0 {
 			n += e.Permits
 		}
@@ -57,12 +57,23 @@ func (s *State) unspent(l Limit, place int, now int64) int64 {
 	if e.Flags&Reserved != 0 && e.Date*1000 > now {
 		return min(cost, s.Debt)
 	}
+	taken := e.Date * 1000
+	if e.Flags&Reserved == 0 {
+		taken -= 999 // its date is rounded up
+	}
 	least, debt, from := s.Debt, s.Debt, s.Mark
-	for i := len(s.Entries) - 1; i > place; i-- {
+	first := place // of those of its millisecond: a reservation among them is used later than what was taken at once
+	for first > 0 && s.Entries[first-1].Date == e.Date {
+		first--
+	}
+	for i := len(s.Entries) - 1; i >= first; i-- {
+		if i == place || i < place && s.Entries[i].Flags&Reserved == 0 {
+			continue
+		}
 		later := s.Entries[i]
 		if later.Flags&Reserved != 0 { // when it was taken is not known: assume that all that time flowed back for nothing
 			passed := l.ticks(cost)
-			if ticks := max(0, now-e.Date*1000) / l.Tick; ticks < passed {
+			if ticks := max(0, now-taken) / l.Tick; ticks < passed {
 				passed = ticks
 			}
 			return min(max(0, cost-passed*l.Leak), s.Debt)

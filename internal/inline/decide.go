@@ -114,7 +114,10 @@ func (call *Call) again(c clock) (a Answer, found bool) {
 	for _, ch := range call.Charges {
 		if i := ch.State.find(call.Tag); i >= 0 && ch.N > 0 {
 			e := ch.State.Entries[i]
-			a.Wait, a.Units, found = max(a.Wait, e.Date*1000-c.now), max(1, e.Permits/ch.N), true
+			a.Units, found = max(1, e.Permits/ch.N), true
+			if e.Flags&Reserved != 0 {
+				a.Wait = max(a.Wait, e.Date*1000-c.now)
+			}
 		}
 	}
 	if found {
@@ -228,7 +231,7 @@ func (call *Call) Refund(now int64) (freed int64) {
 		} else {
 			units := s.unspent(l, i, now)
 			s.remove(i)
-			debt := max(s.Debt-units, s.owed(s.pending(c))*l.Cost)
+			debt := max(s.Debt-units, s.owed(s.pending(c), len(s.Entries))*l.Cost)
 			freed += (s.Debt - debt) / l.Cost
 			s.Debt = debt
 		}

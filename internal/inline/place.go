@@ -37,17 +37,33 @@ func (s *State) placeSliding(l Limit, n, after int64, upto int) int64 {
 	return after
 }
 
-// placeBucket is when enough has flowed back. What those behind have taken does not count.
+// placeBucket is when enough has flowed back. What those behind have taken does not count. The debt does not flow back in a straight line: at the
+// date of each pending reservation it is at least what those from there on have taken, as in leak.
 func (s *State) placeBucket(l Limit, c clock, n, after int64, upto int, waits bool) int64 {
 	debt := s.Debt
 	if upto < len(s.Entries) {
-		debt -= s.owed(upto) * l.Cost
+		debt -= s.owed(upto, len(s.Entries)) * l.Cost
 	}
 	if debt+n*l.Cost > mostDebt {
 		return max(after, c.never())
 	}
-	if over := debt + n*l.Cost - l.room(); over > 0 {
-		after = max(after, s.Mark+l.ticks(over)*l.Tick)
+	mark, target := s.Mark, l.room()-n*l.Cost
+	first := min(s.from(mark/1000+1), upto)
+	owed := s.owed(first, upto)
+	for _, e := range s.Entries[first:upto] {
+		if e.Flags&Reserved == 0 {
+			continue
+		}
+		if target >= owed*l.Cost && mark+l.ticks(max(0, debt-target))*l.Tick <= e.Date*1000 && after <= e.Date*1000 {
+			break
+		}
+		t := max(0, e.Date*1000-mark) / l.Tick
+		mark += t * l.Tick
+		debt = max(debt-t*l.Leak, owed*l.Cost)
+		owed -= e.Permits
+	}
+	if debt > target {
+		after = max(after, mark+l.ticks(debt-target)*l.Tick)
 	}
 	if waits && after > c.now {
 		after = ceilDiv(after, 1000) * 1000

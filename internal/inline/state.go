@@ -70,15 +70,15 @@ func (s *State) open(l Limit, c clock) (setBack bool) {
 		}
 		s.Mark, s.Written = min(s.Mark, c.now), min(s.Written, c.up)
 	}
+	if l.Kind == Bucket {
+		s.leak(l, c.now)
+	}
 	gone := 0
 	for gone < len(s.Entries) && s.Entries[gone].Date <= c.down-l.life() {
 		s.Sum -= s.Entries[gone].Permits
 		gone++
 	}
 	s.Entries = s.Entries[gone:]
-	if l.Kind == Bucket {
-		s.leak(l, c.now)
-	}
 	return ahead > 0
 }
 
@@ -147,16 +147,19 @@ func (s *State) barrier(c clock, upto int) int64 {
 
 // insert puts an entry behind those of its date and earlier ones.
 func (s *State) insert(l Limit, e Entry) {
-	e.Date = s.round(l, e.Date)
+	if e.Flags&Reserved == 0 {
+		e.Date = s.round(l, e.Date)
+	}
 	i := s.from(e.Date + 1)
 	s.Entries = slices.Insert(s.Entries, i, e)
 	s.Sum += e.Permits
 }
 
-// round makes a date a whole number of units, up, from the first entry's.
+// round makes a date a whole number of units, up, from the first entry's. Among reservations all dates are exact, since their owners know
+// them.
 func (s *State) round(l Limit, date int64) int64 {
 	unit := l.unit()
-	if unit == 1 || len(s.Entries) == 0 {
+	if unit == 1 || len(s.Entries) == 0 || s.owed(0, len(s.Entries)) > 0 {
 		return date
 	}
 	first := s.Entries[0].Date

@@ -271,6 +271,9 @@ func (s *inlineStory) giveBack(g *inlineGrant, waiting bool) {
 	freed := call.Refund(s.now)
 	s.store(call, g.bill)
 	s.notef("the one of %.3f ms gives back%v, %d times: %d", float64(g.arrived-beginning)/1000, g.bill, g.units, freed)
+	if g.back && freed == 0 {
+		return // a limit with a longer life may find it once more, with nothing to free
+	}
 	var least, most int64
 	for i, c := range g.bill {
 		if call.Charges[i].Wrote {

@@ -29,7 +29,10 @@ local function again(charges, tag)
     local at = c.n > 0 and find(c.s, tag)
     if at then
       tabled(c.s)
-      wait, units, found = max(wait, c.s.d[at] * 1000 - now), max(1, floor(c.s.p[at] / c.n)), true
+      units, found = max(1, floor(c.s.p[at] / c.n)), true
+      if reserved(c.s.f[at]) then
+        wait = max(wait, c.s.d[at] * 1000 - now)
+      end
     end
   end
   if found then

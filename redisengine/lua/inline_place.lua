@@ -84,14 +84,30 @@ end
 local function place_bucket(s, l, n, after, upto, waits)
   local debt = s.debt
   if upto <= s.n then
-    debt = debt - owed(s, upto) * l.cost
+    debt = debt - owed(s, upto, s.n + 1) * l.cost
   end
   if debt + n * l.cost > MOST_DEBT then
     return max(after, NEVER)
   end
-  local over = debt + n * l.cost - l.room
-  if over > 0 then
-    after = max(after, s.mark + ticks_of(l, over) * l.tick)
+  local mark, target = s.mark, l.room - n * l.cost
+  if s.d then -- at the date of each pending reservation the debt is at least what those from there on have taken, as in leak
+    local first = min(from(s, floor(mark / 1000) + 1), upto)
+    local owes = owed(s, first, upto)
+    for i = first, upto - 1 do
+      if reserved(s.f[i]) then
+        local date = s.d[i] * 1000
+        if target >= owes * l.cost and mark + ticks_of(l, max(0, debt - target)) * l.tick <= date and after <= date then
+          break
+        end
+        local t = floor(max(0, date - mark) / l.tick)
+        mark = mark + t * l.tick
+        debt = max(debt - t * l.leak, owes * l.cost)
+        owes = owes - s.p[i]
+      end
+    end
+  end
+  if debt > target then
+    after = max(after, mark + ticks_of(l, debt - target) * l.tick)
   end
   if waits and after > now then
     after = ceil_of(after / 1000) * 1000

@@ -95,10 +95,10 @@ local function reserved(flags)
   return flags % 2 == 1
 end
 
--- The permits of the reservations from a place on.
-local function owed(s, i)
+-- The permits of the reservations i to j, without j.
+local function owed(s, i, j)
   local n = 0
-  for k = i, s.n do
+  for k = i, j - 1 do
     if reserved(s.f[k]) then
       n = n + s.p[k]
     end
@@ -106,9 +106,14 @@ local function owed(s, i)
   return n
 end
 
+-- The unit of the dates. Among reservations all are exact, since their owners know them.
+local function unit_of(s, l)
+  return l.unit > 1 and owed(s, 1, s.n + 1) > 0 and 1 or l.unit
+end
+
 -- Puts an entry behind those of its date and earlier ones.
 local function insert(s, l, date, permits, flags, tag)
-  if s.n > 0 then
+  if s.n > 0 and not reserved(flags) and unit_of(s, l) > 1 then
     date = s.d[1] + ceil_of((date - s.d[1]) / l.unit) * l.unit
   end
   local i = from(s, date + 1)
@@ -166,7 +171,7 @@ local function leak(s, l)
     return flow(s, l, now)
   end
   local first = from(s, floor(s.mark / 1000) + 1)
-  local owes, most = owed(s, first), l.room
+  local owes, most = owed(s, first, s.n + 1), l.room
   if owes > 0 then
     local away = floor(max(0, s.d[s.n] * 1000 - s.mark) / l.tick) + 1
     most = most + min(away, floor(MOST_DEBT / l.leak)) * l.leak
@@ -308,6 +313,9 @@ local function open(at, l)
       end
       s.mark, s.written, s.set_back = min(s.mark, now), min(s.written, up), true
     end
+    if l.kind == BUCKET then
+      leak(s, l)
+    end
     local gone, over = 0, down - l.life
     while gone < s.n and s.d[gone + 1] <= over do
       gone = gone + 1
@@ -322,7 +330,7 @@ local function open(at, l)
       s.n, s.sums = s.n - gone, nil
     end
   end
-  if l.kind == BUCKET then
+  if not s.d and l.kind == BUCKET then
     leak(s, l)
   end
   return s
@@ -353,7 +361,7 @@ end
 local function close(s, l)
   s.wrote, s.limit, s.written = true, l, up
   s.kept_debt, s.kept_mark, s.kept_cost = s.debt, s.mark, s.cost
-  if l.unit > 1 and s.n > 0 then
+  if s.n > 0 and unit_of(s, l) > 1 then
     local first = s.d[1]
     for i = 2, s.n do
       s.d[i] = first + ceil_of((s.d[i] - first) / l.unit) * l.unit
@@ -398,7 +406,7 @@ end
 local function header(s, first, waits, n)
   local counted = n > FEW
   local bucket = s.limit.kind == BUCKET
-  local h = char(s.limit.shift + (counted and 32 or 0) + (waits and 64 or 0) + (bucket and 128 or 0)) .. pack('<I6', first)
+  local h = char((waits and 0 or s.limit.shift) + (counted and 32 or 0) + (waits and 64 or 0) + (bucket and 128 or 0)) .. pack('<I6', first)
   if counted then
     h = h .. pack('<I7I6I2', s.sum, s.last - first, min(n, 65535))
   end
@@ -420,10 +428,12 @@ local function save()
         call('DEL', KEYS[at])
       else
         if s.d then
-          local parts, waits, before = {}, false, s.d[1]
+          local parts, before = {}, s.d[1]
+          local waits = owed(s, 1, s.n + 1) > 0
+          local unit = waits and 1 or l.unit
           for i = 1, s.n do
-            parts[i] = encode_entry((s.d[i] - before) / l.unit, s.p[i], s.f[i], s.t[i])
-            waits, before = waits or reserved(s.f[i]), s.d[i]
+            parts[i] = encode_entry((s.d[i] - before) / unit, s.p[i], s.f[i], s.t[i])
+            before = s.d[i]
           end
           s.last = before or 0
           text = header(s, s.d[1] or 0, waits, s.n) .. table.concat(parts)

@@ -10,16 +10,23 @@ local function unspent(s, l, at)
   if reserved(s.f[at]) and s.d[at] * 1000 > now then
     return min(cost, s.debt)
   end
+  local taken = s.d[at] * 1000 - (reserved(s.f[at]) and 0 or 999) -- the date of what was taken at once is rounded up
   local least, debt, since = s.debt, s.debt, s.mark
-  for i = s.n, at + 1, -1 do
-    if reserved(s.f[i]) then
-      local passed = min(ticks_of(l, cost), floor(max(0, now - s.d[at] * 1000) / l.tick))
-      return min(max(0, cost - passed * l.leak), s.debt)
+  local first = at -- of those of its millisecond: a reservation among them is used later than what was taken at once
+  while first > 1 and s.d[first - 1] == s.d[at] do
+    first = first - 1
+  end
+  for i = s.n, first, -1 do
+    if i > at or i < at and reserved(s.f[i]) then
+      if reserved(s.f[i]) then
+        local passed = min(ticks_of(l, cost), floor(max(0, now - taken) / l.tick))
+        return min(max(0, cost - passed * l.leak), s.debt)
+      end
+      debt = debt + floor(max(0, since - s.d[i] * 1000) / l.tick) * l.leak
+      since = min(since, s.d[i] * 1000)
+      debt = debt - s.p[i] * l.cost
+      least = min(least, debt)
     end
-    debt = debt + floor(max(0, since - s.d[i] * 1000) / l.tick) * l.leak
-    since = min(since, s.d[i] * 1000)
-    debt = debt - s.p[i] * l.cost
-    least = min(least, debt)
   end
   return max(0, min(cost, least))
 end
@@ -37,7 +44,7 @@ local function refund(tag)
       else
         local units = unspent(s, l, at)
         remove(s, at)
-        local debt = max(s.debt - units, owed(s, from(s, up + 1)) * l.cost)
+        local debt = max(s.debt - units, owed(s, from(s, up + 1), s.n + 1) * l.cost)
         freed = freed + floor((s.debt - debt) / l.cost)
         s.debt = debt
       end
