@@ -64,3 +64,47 @@ func TestTakeWhoseCallerLeftIsGivenBackWheneverItRuns(t *testing.T) {
 		})
 	}
 }
+
+// Charge is Take for calls with charges.
+func (e slowEngine) Charge(ctx context.Context, calls []sluice.Call) ([]sluice.Ruling, error) {
+	done := make(chan struct{})
+	var rulings []sluice.Ruling
+	go func() {
+		defer close(done)
+		time.Sleep(e.late)
+		rulings, _ = e.Engine.Charge(context.WithoutCancel(ctx), calls)
+	}()
+	select {
+	case <-done:
+		return rulings, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func TestChargesWhoseCallerLeftAreGivenBackWheneverTheyRun(t *testing.T) {
+	for _, late := range []time.Duration{20 * time.Millisecond, 900 * time.Millisecond} {
+		t.Run(late.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				engine := memengine.New(nil)
+				c, seen := sluice.New(slowEngine{engine, late}), sluice.New(engine)
+				minute, hour := sluice.Limit{Rate: sluice.Per(500, time.Minute)}, sluice.Limit{Rate: sluice.Per(600, time.Hour)}
+				charges := []sluice.Charge{minute.Charge("u"), hour.Charge("u")}
+				for range 300 {
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+					go func() {
+						defer cancel()
+						if _, err := c.Take(ctx, charges...); !errors.Is(err, context.DeadlineExceeded) {
+							t.Errorf("Take = %v, want the context's deadline", err)
+						}
+					}()
+				}
+				time.Sleep(3 * time.Second)
+				o, err := seen.Peek(t.Context(), charges...)
+				if err != nil || o.Parts[0].Remaining != 500 || o.Parts[1].Remaining != 600 {
+					t.Errorf("Peek = %+v, %v, want all free again", o, err)
+				}
+			})
+		})
+	}
+}
