@@ -30,64 +30,65 @@ type target struct {
 	addrs   []string
 	dial    dialer               // nil: as the library does
 	options *redisengine.Options // nil for the defaults
+	lasting bool                 // keys of inline limits do not expire
 }
 
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 var clients = []client{
 	{name: "go-redis Client", everywhere: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(goRedis(tb, to, 3), to.options)
+		return engineOn(to, goRedis(tb, to, 3))
 	}},
 	{name: "go-redis Client by RESP2", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(goRedis(tb, to, 2), to.options)
+		return engineOn(to, goRedis(tb, to, 2))
 	}},
 	{name: "go-redis UniversalClient", again: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(goRedisUniversal(tb, to), to.options)
+		return engineOn(to, goRedisUniversal(tb, to))
 	}},
 	{name: "go-redis AutoPipeline", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		pipeliner, err := goRedis(tb, to, 3).AutoPipeline()
-		return redisengine.New(opened(tb, pipeliner, err), to.options)
+		return engineOn(to, opened(tb, pipeliner, err))
 	}},
 	{name: "go-redis AsyncAutoPipeline", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		pipeliner, err := goRedis(tb, to, 3).AsyncAutoPipeline()
-		return redisengine.New(opened(tb, pipeliner, err), to.options)
+		return engineOn(to, opened(tb, pipeliner, err))
 	}},
 	{name: "go-redis AutoPipeline in full duplex", resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		pipeliner, err := goRedis(tb, to, 3).AutoPipelineWithOptions(&redis.AutoPipelineOptions{FullDuplex: true})
-		return redisengine.New(opened(tb, pipeliner, err), to.options)
+		return engineOn(to, opened(tb, pipeliner, err))
 	}},
 	{name: "rueidis", everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(rueidisCompat(tb, to, false), to.options)
+		return engineOn(to, rueidisCompat(tb, to, false))
 	}},
 	{name: "rueidis by RESP2", open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(rueidisCompat(tb, to, true), to.options)
+		return engineOn(to, rueidisCompat(tb, to, true))
 	}},
 	{name: "go-redis ClusterClient", cluster: true, everywhere: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(goRedisCluster(tb, to), to.options)
+		return engineOn(to, goRedisCluster(tb, to))
 	}},
 	{name: "go-redis UniversalClient of a cluster", again: true, cluster: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(goRedisUniversal(tb, to), to.options)
+		return engineOn(to, goRedisUniversal(tb, to))
 	}},
 	{name: "go-redis AutoPipeline of a cluster", cluster: true, resends: true, open: func(tb testing.TB, to target) sluice.Engine {
 		pipeliner, err := goRedisCluster(tb, to).AutoPipeline()
-		return redisengine.New(opened(tb, pipeliner, err), to.options)
+		return engineOn(to, opened(tb, pipeliner, err))
 	}},
 	{name: "rueidis on a cluster", cluster: true, everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(rueidisCompat(tb, to, false), to.options)
+		return engineOn(to, rueidisCompat(tb, to, false))
 	}},
 }
 
 // failoverClients ask sentinels for the master.
 var failoverClients = []client{
 	{name: "go-redis FailoverClient", everywhere: true, open: func(tb testing.TB, to target) sluice.Engine {
-		return redisengine.New(closed(tb, redis.NewFailoverClient(&redis.FailoverOptions{
+		return engineOn(to, closed(tb, redis.NewFailoverClient(&redis.FailoverOptions{
 			MasterName: redistest.MasterName, SentinelAddrs: to.addrs, Dialer: to.dial, ContextTimeoutEnabled: true,
-		})), to.options)
+		})))
 	}},
 	{name: "rueidis by sentinels", open: func(tb testing.TB, to target) sluice.Engine {
 		o := rueidisOptions(to)
 		o.Sentinel.MasterSet = redistest.MasterName
-		return redisengine.New(rueidisBy(tb, o), to.options)
+		return engineOn(to, rueidisBy(tb, o))
 	}},
 }
 

@@ -63,14 +63,20 @@ func (p pool) run(t *testing.T, clients []client, fits func(client) bool) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
+			engine := func(t testing.TB, now func() time.Time, lasting bool) (sluice.Engine, enginetest.Keys) {
+				s := p.get(t)
+				engine := c.open(t, target{addrs: s.addrs(), options: &redisengine.Options{Now: now}, lasting: lasting})
+				if c.cluster {
+					return tagged{engine}, s.tagged(t)
+				}
+				return engine, s.nodes[0]
+			}
 			enginetest.Run(t, enginetest.Harness{
 				New: func(t testing.TB, now func() time.Time) (sluice.Engine, enginetest.Keys) {
-					s := p.get(t)
-					engine := c.open(t, target{addrs: s.addrs(), options: &redisengine.Options{Now: now}})
-					if c.cluster {
-						return tagged{engine}, s.tagged(t)
-					}
-					return engine, s.nodes[0]
+					return engine(t, now, false)
+				},
+				Lasting: func(t testing.TB, now func() time.Time) (sluice.Engine, enginetest.Keys) {
+					return engine(t, now, true)
 				},
 			})
 		})
