@@ -33,5 +33,6 @@ func milliseconds(d time.Duration) int64 {
 
 // roughly is d for people, likewise rounded up.
 func roughly(d time.Duration) time.Duration {
-	return time.Duration(milliseconds(d)) * time.Millisecond
+	const most = 200 * 365 * 24 * time.Hour // a date that makes no sense can be further off than a Duration holds
+	return time.Duration(milliseconds(min(d, most))) * time.Millisecond
 }
