@@ -52,6 +52,7 @@ func (h Harness) alive(t *testing.T) {
 				}
 			}
 			did = append(did, text)
+			w.meddled = true // what was edited may show only to a later call, which may be refused and mend it all the same
 			do(text)
 		}
 		w.meddled = true
