@@ -183,7 +183,7 @@ func listKeys(w *world, s *step) string {
 func (w *world) content(key string) string {
 	switch kind := w.redis("TYPE", key); kind {
 	case "string":
-		if strings.HasPrefix(key, "sl:") { // of a limit that travels with the call: see redisengine/lua/inline_state.lua
+		if strings.HasPrefix(key, "sl:") { // of a limit that travels with the call: see redisengine/lua/inline_bytes.lua
 			return fmt.Sprintf("%d bytes", w.number("STRLEN", key))
 		}
 		return w.redis("GET", key).(string)

@@ -333,7 +333,7 @@ func (w *inlineTwins) differ() {
 	}
 }
 
-// parseInline reads the bytes: see lua/inline_state.lua.
+// parseInline reads the bytes: see lua/inline_bytes.lua.
 func parseInline(text string) (*inline.State, error) {
 	b := []byte(text)
 	bad := fmt.Errorf("not a state")

@@ -47,7 +47,7 @@ func (p *parcel) add(c sluice.Charge) (place int, ok bool) {
 	return place, true
 }
 
-// args is the beginning of ARGV: see lua/inline_state.lua.
+// args is the beginning of ARGV: see lua/inline_limits.lua.
 func (p *parcel) args(now int64) []any {
 	args := make([]any, 0, 2+9*len(p.limits)+8)
 	args = append(args, now, len(p.limits))

@@ -46,8 +46,20 @@ var luaInlineBytes string
 //go:embed lua/inline_fast.lua
 var luaInlineFast string
 
-//go:embed lua/inline_state.lua
-var luaInlineState string
+//go:embed lua/inline_limits.lua
+var luaInlineLimits string
+
+//go:embed lua/inline_lists.lua
+var luaInlineLists string
+
+//go:embed lua/inline_bucket.lua
+var luaInlineBucket string
+
+//go:embed lua/inline_open.lua
+var luaInlineOpen string
+
+//go:embed lua/inline_close.lua
+var luaInlineClose string
 
 //go:embed lua/inline_place.lua
 var luaInlinePlace string
@@ -60,6 +72,9 @@ var luaLookAt string
 
 //go:embed lua/refund.lua
 var luaRefund string
+
+// luaInlineState is the handling of states, which all scripts of inline limits have in common.
+var luaInlineState = strings.Join([]string{luaInlineLimits, luaInlineLists, luaInlineBucket, luaInlineOpen, luaInlineClose}, "\n")
 
 var (
 	scriptCharge = newScript("charge", luaInlineBytes, luaInlineFast, luaInlineState, luaInlinePlace, luaCharge)

@@ -1,6 +1,6 @@
 -- Decides calls under limits that travel with them, each for all its charges or none. Twin of internal/inline/decide.go.
 --
--- KEYS, ARGV: inline_state.lua. Then for each call: how many charges, for each of them its place in the list of limits and its permits; then the patience
+-- KEYS, ARGV: inline_limits.lua. Then for each call: how many charges, for each of them its place in the list of limits and its permits; then the patience
 -- in microseconds, how long to wait at least, units (0: once, n: as often as can be had at once, up to n), 1 for a peek, the tag.
 -- Reply: {now}, then for each call: 0 refused or 1 granted, its units, the wait, and for each charge its own wait, the remaining
 -- permits, the reset; or 2, the place of the charge that asks for more than its limit ever gives, 0. Times are microseconds.

@@ -2,7 +2,7 @@
 -- charge.lua, found without the making of its functions, which takes Lua longer than the decision itself. Everything else falls through,
 -- with nothing written.
 --
--- KEYS and ARGV: inline_state.lua and charge.lua. What it calls: TIME, GET, and for a grant SET.
+-- KEYS and ARGV: inline_limits.lua and charge.lua. What it calls: TIME, GET, and for a grant SET.
 
 local kind = tonumber(ARGV[4])
 local base = kind == BUCKET and 11 or 7

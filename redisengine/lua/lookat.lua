@@ -1,6 +1,6 @@
 -- Moves reservations of one set of charges as far ahead as those in front of them allow. Twin of Call.Look in internal/inline/decide.go.
 --
--- KEYS, ARGV: inline_state.lua. Then 1 to move, 0 only to say where they are; then the tags, in the order of the line.
+-- KEYS, ARGV: inline_limits.lua. Then 1 to move, 0 only to say where they are; then the tags, in the order of the line.
 -- Reply: {now}, then for each: 1 and how far away it is in microseconds, or 0, 0 when it is not there.
 
 local reply = {now}

@@ -1,6 +1,6 @@
 -- Takes grants of one set of charges back, or forgets all. Twin of Call.Refund in internal/inline/decide.go.
 --
--- KEYS, ARGV: inline_state.lua. Then the tags; none: forget all that is stored.
+-- KEYS, ARGV: inline_limits.lua. Then the tags; none: forget all that is stored.
 -- Reply: {now}, then for each tag how many permits it freed, over all charges.
 
 -- How many units the debt falls if the grant at a place had never been: its cost less what has flowed back for nothing, as the bucket would
