@@ -135,6 +135,9 @@ func (c *Client) takeFor(ctx context.Context, maxWait time.Duration, charges []C
 		}
 		d.Wait = c.now().Sub(start)
 		o.Decision = d
+		for i := range o.Parts { // the date may have moved
+			o.Parts[i].Wait, o.Parts[i].Date = d.Wait, d.Date
+		}
 		return o, byDeadline, nil
 	}
 }

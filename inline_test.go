@@ -161,3 +161,22 @@ func TestTenThousandChargesWhoLeave(t *testing.T) {
 		}
 	})
 }
+
+// TestOutcomeAfterAWait says on the whole and in each part when the permits could be used, also when that has moved.
+func TestOutcomeAfterAWait(t *testing.T) {
+	bubble(t, func(t *testing.T, c *sluice.Client) {
+		slow, quick := sluice.Limit{Rate: sluice.Per(1, 10*time.Second)}, sluice.Limit{Rate: sluice.Per(5, time.Second)}
+		first := mustCharge(t, c, slow.Charge("u"))
+		start := time.Now()
+		time.AfterFunc(5*time.Second, func() { c.Refund(context.WithoutCancel(t.Context()), first.Receipt, slow.Charge("u")) })
+		o, err := c.TakeFor(t.Context(), time.Minute, slow.Charge("u"), quick.Charge("u"))
+		if err != nil || !o.Allowed || o.Wait != time.Since(start) || o.Wait >= 6*time.Second {
+			t.Fatalf("TakeFor = %+v, %v, want allowed within 6s", o, err)
+		}
+		for i, p := range o.Parts {
+			if p.Wait != o.Wait || !p.Date.Equal(o.Date) {
+				t.Errorf("part %d waited %v until %v, want %v until %v", i, p.Wait, p.Date, o.Wait, o.Date)
+			}
+		}
+	})
+}

@@ -74,7 +74,7 @@ func (l Limit) Most() int64 {
 	return l.Rate.Permits
 }
 
-// String gives a short form for people, such as "5/1m0s", "10/1s bucket of 50", "100/1h fixed".
+// String gives a short form for people, such as "5/1m", "10/1s bucket of 50", "100/1h fixed".
 func (l Limit) String() string {
 	s := l.Rate.String()
 	switch {

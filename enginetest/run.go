@@ -17,7 +17,7 @@ type Harness struct {
 	// have their exact length. Else they are short and real.
 	InProcess bool
 	// Lasting is New for an engine whose keys would expire by the store's own clock while the driven one stands: they do not expire
-	// at all. The cases run on it. An engine with I/O and without it does without the cases.
+	// at all. The cases run on it. Nil for an engine that is InProcess.
 	Lasting func(t testing.TB, now func() time.Time) (sluice.Engine, Keys)
 }
 

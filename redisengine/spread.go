@@ -172,7 +172,7 @@ func (s *spreading) take(ctx context.Context) (sluice.Ruling, error) {
 				return sluice.Ruling{}, err
 			}
 			if err := s.ask(ctx, g, latest, false); err != nil {
-				return sluice.Ruling{}, errors.Join(err, s.undoAll(ctx))
+				return sluice.Ruling{}, errors.Join(err, s.giveBack(ctx, g), s.undoAll(ctx)) // it may have run, its answer lost
 			}
 			if !s.granted(g) {
 				return s.refuse(ctx)
@@ -209,6 +209,11 @@ func (s *spreading) undo(ctx context.Context, g int) error {
 		return nil
 	}
 	s.rulings[g] = nil
+	return s.giveBack(ctx, g)
+}
+
+// giveBack refunds what one group may have granted.
+func (s *spreading) giveBack(ctx context.Context, g int) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	_, err := s.e.onCharges(ctx, scriptRefund, pick(s.call.Charges, s.groups[g]), []sluice.Receipt{s.call.Receipt})
