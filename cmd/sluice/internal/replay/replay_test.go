@@ -244,20 +244,30 @@ func TestReplay_without_an_end_ends_with_the_context_and_reports(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer w.Close()
+	go io.WriteString(w, at(0, "+0000", "192.0.2.1")+at(1, "+0000", "192.0.2.1"))
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		io.WriteString(w, at(0, "+0000", "192.0.2.1")+at(1, "+0000", "192.0.2.1"))
-		cancel() // while it waits for more
-	}()
 	o := options(t, Stdin)
 	o.Stdin = r
-	v, err := Run(ctx, o)
+	v, err := run(ctx, o, &interrupted{after: 2, by: cancel})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v, want that of the context", err)
 	}
-	if v != nil && v.Lines != 2 {
-		t.Errorf("%d lines, want 2", v.Lines)
+	if v == nil || v.Lines != 2 || v.Allowed != 2 {
+		t.Errorf("the report is %+v, want that of both lines", v)
 	}
+}
+
+// interrupted allows everything, and is interrupted after some requests, with what comes next still to be read.
+type interrupted struct {
+	after int
+	by    context.CancelFunc
+}
+
+func (i *interrupted) decide(context.Context, string, time.Time) (bool, time.Duration, error) {
+	if i.after--; i.after == 0 {
+		i.by()
+	}
+	return true, 0, nil
 }
 
 func TestReplay_counts_lines_without_a_key_apart(t *testing.T) {
