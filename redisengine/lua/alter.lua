@@ -25,8 +25,7 @@ if how == 'rename' then
 end
 if how == 'persist' then
   redis.call('PERSIST', KEYS[1])
-  redis.call('PERSIST', KEYS[2])
-  redis.call('PERSIST', KEYS[3])
+  live_for_ever()
   return {0, 1}
 end
 local refusal = read_config()

@@ -58,8 +58,7 @@ if keep_alive > 0 then
   used(false)
 else
   redis.call('PERSIST', KEYS[1])
-  redis.call('PERSIST', KEYS[2])
-  redis.call('PERSIST', KEYS[3])
+  live_for_ever()
   if mode == 1 and head then
     used(true)
   end

@@ -14,6 +14,7 @@ local gone, back = 0, 0     -- how many of the oldest entries have expired; thei
 local all_gone = false      -- all have
 local wait, told = false, false
 local created = false       -- there was no value or no ledger
+local audited = false       -- the value was counted anew because it was time for that
 
 local function free()
   return value + back
@@ -158,6 +159,7 @@ local function purge()
   end
   local counted = value
   recount()
+  audited = true
   return value ~= counted
 end
 
@@ -181,10 +183,12 @@ local function used(wrote)
     return
   elseif mode == 1 then
     live(lifetime(2 * interval))
-  elseif created or wait then
+  elseif created or audited or wait then
     local ms = config_ttl()
     if ms > 0 then
       live(lifetime(ms))
+    elseif created or audited then -- others leave keys that expire alone: Redisson up to 3.13.2, or a hand
+      live_for_ever()
     end
   end
 end

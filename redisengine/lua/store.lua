@@ -178,3 +178,9 @@ local function live(ms)
   redis.call('PEXPIRE', KEYS[2], ms)
   redis.call('PEXPIRE', KEYS[3], ms)
 end
+
+-- Lets neither of the two expire.
+local function live_for_ever()
+  redis.call('PERSIST', KEYS[2])
+  redis.call('PERSIST', KEYS[3])
+end
