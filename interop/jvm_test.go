@@ -1,11 +1,13 @@
 package interop
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sluice-rate/sluice/interop/jvm"
 )
@@ -67,6 +69,13 @@ func open(tb testing.TB, d *jvm.Driver, url string) *java {
 	if _, err := d.Do(tb.Context(), "open", j.client, strings.TrimSuffix(url, "/0")); err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if _, err := d.Do(ctx, "close", j.client); err != nil {
+			tb.Error(err)
+		}
+	})
 	id, err := d.Do(tb.Context(), "id", j.client)
 	if err != nil {
 		tb.Fatal(err)

@@ -55,6 +55,7 @@ type stage struct {
 	javas   map[string]*java
 	gophers map[string]*gopher
 	going   map[string]going
+	last    string // what came of the last step
 }
 
 // going is a step that goes on.
@@ -100,6 +101,7 @@ func (s *stage) step(st step) {
 	}
 	text, err := s.does(st.who, words)(s.t.Context())
 	want := s.fill(st.want)
+	s.last = text
 	if !st.wants {
 		if err != nil {
 			s.t.Fatalf("line %d: %s %s: %v", st.line, st.who, strings.Join(words, " "), err)
@@ -121,7 +123,7 @@ func (s *stage) fill(w string) string {
 	if !strings.Contains(w, "$") {
 		return w
 	}
-	pairs := []string{"$name", s.name, "$new", s.name + "new", "$value", "{" + s.name + "}:value", "$permits", "{" + s.name + "}:permits"}
+	pairs := []string{"$name", s.name, "$new", s.name + "new", "$value", "{" + s.name + "}:value", "$permits", "{" + s.name + "}:permits", "$last", s.last}
 	for _, side := range []string{"java2", "java3", "java"} {
 		if strings.Contains(w, "$"+side) {
 			pairs = append(pairs, "$"+side, s.java(side).id)
