@@ -93,5 +93,6 @@
 //
 // It does not judge laws 3, 4, 7, 8 and 9, nor liveness: a limiter that never
 // grants anything passes. It knows only the final date of a waiter, not the
-// dates between. One history is one limiter.
+// dates between; where two could have been the oldest for a [Release], it takes
+// one that fits what came back by receipts. One history is one limiter.
 package oracle

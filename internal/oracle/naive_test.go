@@ -50,6 +50,7 @@ func newNaive(h oracle.History) *naive {
 }
 
 func (n *naive) settle() {
+	back := map[string]int64{} // that came back by each receipt so far
 	for _, e := range n.Events() {
 		switch e := e.(type) {
 		case oracle.Return:
@@ -59,30 +60,14 @@ func (n *naive) settle() {
 					left--
 				}
 			}
+			back[e.ID] += e.Permits
 			for i, g := range n.Grants {
-				left := slices.ContainsFunc(n.permits, func(p *permit) bool { return p.grant == i && !p.back })
-				if e.ID == fmt.Sprint(i) && !left && e.At <= g.At {
+				if e.ID == fmt.Sprint(i) && back[e.ID] >= g.Permits && e.At <= g.At {
 					n.cancelled[i] = true
 				}
 			}
 		case oracle.Release:
-			k := n.inForce(e.At)
-			down := e.At - e.At%oracle.Grain
-			up := e.At + (oracle.Grain-e.At%oracle.Grain)%oracle.Grain
-			left := e.Permits
-			take := func(ok func(p *permit) bool) {
-				for _, p := range n.permits {
-					if left > 0 && !p.back && p.until == math.MaxInt64 && p.arrived <= e.At && ok(p) {
-						p.until = e.At
-						left--
-					}
-				}
-			}
-			take(func(p *permit) bool { return p.date <= e.At && !n.gone(p, k, e.At) })
-			take(func(p *permit) bool { return p.date > e.At && p.date <= up })
-			take(func(p *permit) bool {
-				return p.date <= e.At && p.date > down-n.Changes[k].Interval && !n.forgotten(p, k)
-			})
+			n.release(e)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // A return may ask for permits that a release has taken here. It gets nothing
 // for them, and this alone is no violation: the store may have taken others
 // (see doubt). If the store did give them twice, its next claim or the next
-// full window tells.
+// full window tells. A waiter is cancelled all the same.
 //
 // Of events at one moment the returns come first, then the releases, then the
 // claims; grants that arrived at that moment are there for all of them.
@@ -36,6 +36,7 @@ type settler struct {
 	*docket
 	held     []int64          // permits of each grant, less those returned or released so far
 	returned []int64          // permits of each grant that came back by its receipt so far
+	awaited  []int64          // permits of each grant that come back by its receipt later
 	named    map[string]int32 // the first grant of each receipt
 	head     int              // in byDate: all before it are out of the window or hold nothing
 	wait     int64            // the longest from arrival to date
@@ -48,7 +49,8 @@ type settler struct {
 
 func newSettler(d *docket) *settler {
 	d.once.limit, d.conserving.limit = d.h.Params.List, d.h.Params.List
-	s := &settler{docket: d, held: slices.Clone(d.net), returned: make([]int64, len(d.net))}
+	n := len(d.net)
+	s := &settler{docket: d, held: slices.Clone(d.net), returned: make([]int64, n), awaited: make([]int64, n)}
 	s.named = make(map[string]int32, len(d.h.Grants))
 	for _, c := range d.configs {
 		s.longest = max(s.longest, c.interval)
@@ -64,6 +66,11 @@ func newSettler(d *docket) *settler {
 			continue
 		}
 		s.named[g.ID] = int32(i)
+	}
+	for _, r := range d.h.Returns {
+		if i, ok := s.named[r.ID]; ok {
+			s.awaited[i] += r.Permits
+		}
 	}
 	return s
 }
@@ -83,52 +90,12 @@ func (s *settler) giveBack(r Return) {
 		s.once.add(6, r.At, "%v: only %d permits had not yet come back of %v", r, left, *g)
 	}
 	s.returned[i] += r.Permits
+	s.awaited[i] -= r.Permits
 	n := min(r.Permits, s.held[i])
 	s.held[i] -= n
 	s.net[i] -= n
 	s.stats.Returned += n
-	s.cancelled[i] = s.net[i] == 0 && (s.cancelled[i] || r.At <= g.At)
-}
-
-// release settles a release: the oldest permits in the window go first. Only
-// if there are too few, it takes what the store may have seen in the window:
-// dates up to the end of the millisecond, then dates that have just left.
-func (s *settler) release(r Release) {
-	low, lower := s.edge(r.At)
-	upper := floor(r.At + Grain - 1)
-	s.head = max(s.head, s.after(low))
-	for s.head < len(s.byDate) && s.held[s.byDate[s.head].grant] == 0 {
-		s.head++
-	}
-	left := s.bite(r, r.Permits, s.head, r.At)
-	left = s.bite(r, left, s.after(r.At), upper)
-	left = s.bite(r, left, s.after(lower), low)
-	s.stats.Released += r.Permits - left
-	if s.doubtEnd <= r.At {
-		s.doubt = 0
-	}
-	// Any of these may have gone in place of what went here.
-	s.doubt += min(r.Permits-left, s.sum(lower, low, r.At)+s.sum(r.At, upper, r.At))
-	if s.doubt > 0 { // and if it did, later releases differ as well
-		s.doubtEnd = r.At + s.longest + max(Grain, s.h.Params.Merge)
-	}
-	if left > s.doubt {
-		s.conserving.add(2, r.At, "%v: only %d permits were in the window (%d, %d]", r, r.Permits-left, low, r.At)
-	}
-}
-
-// bite takes up to n permits from the grants from place i on, while they are
-// dated at or before last, and returns how many are left to take.
-func (s *settler) bite(r Release, n int64, i int, last int64) int64 {
-	for ; n > 0 && i < len(s.byDate) && s.byDate[i].at <= last; i++ {
-		m := s.byDate[i]
-		if took := min(n, s.held[m.grant]); took > 0 && m.arrived <= r.At {
-			s.held[m.grant] -= took
-			s.taken = append(s.taken, bite{at: r.At, permits: took, grant: m.grant})
-			n -= took
-		}
-	}
-	return n
+	s.cancelled[i] = s.returned[i] >= g.Permits && (s.cancelled[i] || r.At <= g.At)
 }
 
 // claim judges what the store said was free.

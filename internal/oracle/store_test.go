@@ -11,13 +11,14 @@ import (
 // store is a limiter that is right by construction, and slow: it keeps a ledger
 // in the order of arrival and tries every date at which something leaves.
 type store struct {
-	rng    *rand.Rand
-	round  bool // dates up to the millisecond, expiry with now down
-	atOnce bool // recorded; needed for resets where dates are rounded
-	now    int64
-	config oracle.Change
-	ledger []*entry
-	h      oracle.History
+	rng     *rand.Rand
+	round   bool  // dates up to the millisecond, expiry with now down
+	atOnce  bool  // recorded; needed for resets where dates are rounded
+	longest int64 // interval, in milliseconds
+	now     int64
+	config  oracle.Change
+	ledger  []*entry
+	h       oracle.History
 }
 
 // entry is what the ledger knows of the grant h.Grants[grant].
@@ -32,11 +33,17 @@ type story struct {
 	steps                    int
 	round                    bool
 	changes, returns, claims bool
+
+	short bool // intervals of a few milliseconds, so that what is rounded matters
+	twins bool // some arrive at one moment, and the record is in any order
 }
 
 func (y story) tell(rng *rand.Rand) oracle.History {
 	s := &store{rng: rng, round: y.round, atOnce: rng.IntN(2) == 0, now: 1_000_000}
 	s.h.Params = oracle.Params{Look: 1000 * (1 + rng.Int64N(20)), Slack: 1 + rng.Int64N(900)}
+	if s.longest = 60; y.short {
+		s.longest = 4
+	}
 	s.change(false)
 	load := int64(2) << rng.IntN(4) // from a queue that only grows to hardly any
 	for range y.steps {
@@ -55,9 +62,15 @@ func (y story) tell(rng *rand.Rand) oracle.History {
 			s.claim()
 		default:
 			s.take(1 + rng.Int64N(min(3, s.config.Rate)))
+			for y.twins && rng.IntN(3) == 0 {
+				s.take(1 + rng.Int64N(min(3, s.config.Rate)))
+			}
 		}
 	}
 	s.leave()
+	if y.twins {
+		rng.Shuffle(len(s.h.Grants), func(i, j int) { s.h.Grants[i], s.h.Grants[j] = s.h.Grants[j], s.h.Grants[i] })
+	}
 	return s.h
 }
 
@@ -156,7 +169,7 @@ func (s *store) look() {
 }
 
 func (s *store) change(reset bool) {
-	c := oracle.Change{At: s.now, Rate: 3 + s.rng.Int64N(6), Interval: 1000 * (1 + s.rng.Int64N(60)), Reset: reset}
+	c := oracle.Change{At: s.now, Rate: 3 + s.rng.Int64N(6), Interval: 1000 * (1 + s.rng.Int64N(s.longest)), Reset: reset}
 	if s.rng.IntN(3) == 0 && s.config.Interval > 0 {
 		c.Interval = s.config.Interval
 	}
