@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestSections(t *testing.T) {
 func runSections(t *testing.T, d *jvm.Driver, all []section) {
 	server := redistest.Start(t)
 	busy := make(chan struct{}, 16)
+	clients := &pool{t: t, driver: d, url: server.URL()}
 	for i, s := range all {
 		if !s.applies(d.Version) {
 			continue
@@ -36,7 +38,7 @@ func runSections(t *testing.T, d *jvm.Driver, all []section) {
 			t.Parallel()
 			busy <- struct{}{}
 			defer func() { <-busy }()
-			st := &stage{t: t, driver: d, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
+			st := &stage{t: t, driver: d, clients: clients, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
 				javas: make(map[string]*java), gophers: make(map[string]*gopher), going: make(map[string]going)}
 			for _, s := range s.steps {
 				st.step(s)
@@ -45,10 +47,42 @@ func runSections(t *testing.T, d *jvm.Driver, all []section) {
 	}
 }
 
+// pool lends Java's clients to sections, one after another: a JVM bears no more than 64, and one that is closed right after it was opened complains.
+type pool struct {
+	t      *testing.T // of all the sections
+	driver *jvm.Driver
+	url    string
+	mu     sync.Mutex
+	free   []*java
+}
+
+// take lends a client until the test of a section ends. One that failed keeps it: it may have left something that goes on.
+func (p *pool) take(t *testing.T) *java {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var j *java
+	if n := len(p.free); n > 0 {
+		j, p.free = p.free[n-1], p.free[:n-1]
+	} else {
+		j = open(p.t, p.driver, p.url)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			return
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.free = append(p.free, j)
+	})
+	return j
+}
+
 // stage is where the steps of one section happen.
 type stage struct {
 	t       *testing.T
 	driver  *jvm.Driver
+	clients *pool // nil: each stage opens its own
 	server  *redistest.Server
 	conn    *redistest.Conn
 	name    string
@@ -139,7 +173,11 @@ func (s *stage) fill(w string) string {
 
 func (s *stage) java(side string) *java {
 	if s.javas[side] == nil {
-		s.javas[side] = open(s.t, s.driver, s.server.URL())
+		if s.clients == nil {
+			s.javas[side] = open(s.t, s.driver, s.server.URL())
+		} else {
+			s.javas[side] = s.clients.take(s.t)
+		}
 	}
 	return s.javas[side]
 }
