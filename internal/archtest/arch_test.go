@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"memengine":          {".", "internal/ledger", "internal/inline"},
 	"redisengine":        {".", "internal/ledger", "internal/inline"},
 	"enginetest":         {".", "internal/ledger"},
+	"legacy":             {"."},
 }
 
 // silent is what the packages that hold the arithmetic may not import: it gets the time as an argument and does no I/O.
