@@ -20,6 +20,12 @@ type gopher struct {
 	id       string
 	receipt  sluice.Receipt      // of the last grant
 	reserved *sluice.Reservation // the last
+	instead  caller              // what answers the calls in its place; nil: it does so itself
+}
+
+// caller is something whose methods are called by name with arguments as text.
+type caller interface {
+	call(ctx context.Context, method string, args []string) (string, error)
 }
 
 func newGopher(tb testing.TB, url, name string) *gopher {
@@ -36,6 +42,9 @@ func newGopher(tb testing.TB, url, name string) *gopher {
 
 // call calls a method. Cancel and Wait are those of the last reservation, Refund is of the last grant.
 func (g *gopher) call(ctx context.Context, method string, args []string) (string, error) {
+	if g.instead != nil {
+		return g.instead.call(ctx, method, args)
+	}
 	a := arguments{args: args}
 	l := g.limiter
 	switch method {

@@ -1,0 +1,106 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sluice-rate/sluice/internal/redistest"
+	"github.com/sluice-rate/sluice/interop/jvm"
+	"github.com/sluice-rate/sluice/legacy"
+)
+
+// fixedVersions are those of Redisson with a fixed window whose services package legacy is for: the most used of them, and the last.
+var fixedVersions = []string{"3.12.5", "3.13.2"}
+
+// TestLegacy runs what testdata/legacy tells. There go and go2 are clients of package legacy; "go main.TryAcquire 1" calls this library's main limiter.
+func TestLegacy(t *testing.T) {
+	t.Parallel()
+	all := sections(t, "testdata/legacy/*.txt")
+	for _, s := range all {
+		for _, what := range s.shows {
+			if !s.does(what) {
+				t.Errorf("%v: no step calls %s's %s before one of the other side that says what comes of it", s, what.side, what.method)
+			}
+		}
+	}
+	for _, version := range fixedVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			runLegacy(t, redisson(t, version), all)
+		})
+	}
+}
+
+func runLegacy(t *testing.T, d *jvm.Driver, all []section) {
+	server := redistest.Start(t)
+	busy := make(chan struct{}, 8)
+	clients := &pool{t: t, driver: d, url: server.URL()}
+	for i, s := range all {
+		if !s.applies(d.Version) {
+			continue
+		}
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			busy <- struct{}{}
+			defer func() { <-busy }()
+			st := &stage{t: t, driver: d, clients: clients, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
+				javas: make(map[string]*java), gophers: make(map[string]*gopher), going: make(map[string]going)}
+			for _, side := range []string{"go", "go2"} {
+				st.gophers[side] = newFixedGopher(t, server.URL(), st.name)
+			}
+			for _, s := range s.steps {
+				st.step(s)
+			}
+		})
+	}
+}
+
+// fixedGopher is a client of package legacy, beside one of the main limiter.
+type fixedGopher struct {
+	limiter *legacy.Limiter
+	main    *gopher
+}
+
+func newFixedGopher(tb testing.TB, url, name string) *gopher {
+	tb.Helper()
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	rdb := redis.NewClient(o)
+	tb.Cleanup(func() { rdb.Close() })
+	main := newGopher(tb, url, name)
+	client := legacy.New(rdb, &legacy.Options{ClientID: main.id})
+	return &gopher{id: main.id, instead: &fixedGopher{client.Limiter(name), main}}
+}
+
+func (g *fixedGopher) call(ctx context.Context, method string, args []string) (string, error) {
+	if method, ok := strings.CutPrefix(method, "main."); ok {
+		return g.main.call(ctx, method, args)
+	}
+	a := arguments{args: args}
+	l := g.limiter
+	switch method {
+	case "TrySetRate":
+		return a.give(l.TrySetRate(ctx, a.config()))
+	case "Config":
+		c, err := l.Config(ctx)
+		return fmt.Sprint(c.Mode, " ", c.Rate), err
+	case "TryAcquire":
+		return g.main.decided(l.TryAcquire(ctx, a.number()))
+	case "TryAcquireFor":
+		return g.main.decided(l.TryAcquireFor(ctx, a.number(), a.duration()))
+	case "Acquire":
+		return a.give(nil, l.Acquire(ctx, a.number()))
+	case "Available":
+		return a.give(l.Available(ctx))
+	case "Exists":
+		return a.give(l.Exists(ctx))
+	case "Delete":
+		return a.give(l.Delete(ctx))
+	}
+	return "", fmt.Errorf("no method %s", method)
+}
