@@ -57,6 +57,7 @@ func (l *Limiter) acquire(ctx context.Context, n int64, maxWait time.Duration) (
 		permits: n,
 		limit:   start.Add(maxWait),
 		try:     func() (sluice.Decision, error) { return l.TryAcquire(ctx, n) },
+		ended:   func() bool { return ended(ctx) },
 		answer:  make(chan answer, 1),
 	}
 	stands := maxWait > 0 && n >= 1 && n <= sluice.MaxPermits && l.c.join(l.Name(), w)
@@ -83,15 +84,21 @@ func (l *Limiter) wait(ctx context.Context, w *waiter) (sluice.Decision, error) 
 	case <-ctx.Done():
 	}
 	if l.c.leave(l.Name(), w) {
-		return sluice.Decision{}, l.ended(ctx)
+		return sluice.Decision{}, l.left(ctx)
 	}
 	a := <-w.answer // it was asked for just now, and may have been granted
 	if a.err == nil && !a.decision.Allowed {
-		return sluice.Decision{}, l.ended(ctx)
+		return sluice.Decision{}, l.left(ctx)
 	}
 	return a.decision, a.err
 }
 
-func (l *Limiter) ended(ctx context.Context) error {
+func (l *Limiter) left(ctx context.Context) error {
 	return fmt.Errorf("legacy: limiter %q: acquire: %w", l.Name(), context.Cause(ctx))
+}
+
+// ended reports whether ctx has ended, or its deadline has passed, which may be known a moment earlier.
+func ended(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }

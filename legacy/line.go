@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
@@ -26,6 +25,7 @@ type waiter struct {
 	permits int64
 	limit   time.Time // up to when a window may last for which it waits
 	try     func() (sluice.Decision, error)
+	ended   func() bool // its context has, or is about to
 	answer  chan answer // has room for one
 
 	// Guarded by Client.mu.
@@ -184,7 +184,7 @@ func (c *Client) answered(ln *line, w *waiter, d sluice.Decision, err error) {
 	defer c.mu.Unlock()
 	w.asking = false
 	switch {
-	case err != nil && concernsAll(err):
+	case err != nil && !w.ended() && concernsAll(err):
 		for _, w := range slices.Clone(ln.waiters) {
 			ln.tell(w, answer{err: err})
 		}
@@ -193,10 +193,8 @@ func (c *Client) answered(ln *line, w *waiter, d sluice.Decision, err error) {
 	}
 }
 
-// concernsAll reports whether an error is not one caller's own: of its context, or its number of permits.
+// concernsAll reports whether an error is not one caller's own, of its number of permits. What comes of a context that has ended cannot be told
+// from the error: a client whose connection has the context's deadline calls it a timeout of the network.
 func concernsAll(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
 	return errors.Is(err, sluice.ErrStoreUnavailable) || errors.Is(err, sluice.ErrNotInitialized) || errors.Is(err, sluice.ErrCorrupt)
 }

@@ -164,6 +164,33 @@ func (d deaf) Eval(_ context.Context, script string, keys []string, args ...any)
 	return d.fake.Eval(context.Background(), script, keys, args...)
 }
 
+// The deadline of one caller is no failure of the store for the others, whatever the client calls it.
+func TestDeadlineOfOneDuringATrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(1, time.Second)
+		f.trip = 10 * time.Millisecond
+		q := newQueue(legacy.New(hasty{f}, nil).Limiter("x"))
+		take(t, q.l, 1)
+		ctx, cancel := context.WithDeadline(t.Context(), q.start.Add(1012*time.Millisecond)) // on the way there
+		defer cancel()
+		q.acquire(ctx, "a", 1)
+		time.Sleep(f.trip)
+		q.acquire(t.Context(), "b", 1)
+		q.want(t, "a 1.012s store unavailable", "b 1.022s")
+	})
+}
+
+// hasty is a client whose connection has the context's deadline, as go-redis' with ContextTimeoutEnabled.
+type hasty struct{ *fake }
+
+func (h hasty) Eval(ctx context.Context, script string, keys []string, args ...any) fakeReply {
+	r := h.fake.Eval(ctx, script, keys, args...)
+	if errors.Is(r.err, context.DeadlineExceeded) {
+		r.err = errors.New("read tcp: i/o timeout")
+	}
+	return r
+}
+
 // A failure that each of them would meet is told to all who wait, after one trip.
 func TestFailureWhenTheWindowEnds(t *testing.T) {
 	for _, c := range []struct {
