@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -36,6 +37,12 @@ func redisson(tb testing.TB, version string) *jvm.Driver {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	parallel := false
+	flag.Visit(func(f *flag.Flag) { parallel = parallel || f.Name == "test.parallel" })
+	if !parallel {
+		flag.Set("test.parallel", "80") // these tests wait most of the time
+	}
 	status := m.Run()
 	drivers.Range(func(version, start any) bool {
 		d, err := start.(func() (*jvm.Driver, error))()

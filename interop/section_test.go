@@ -20,13 +20,15 @@ import (
 //	java tryAcquire 3                    = true
 //	go   TryAcquire 1                    = false retry 599s..600s
 //
-// "java tryAcquire" says that Java's method shows on Go's side, "go Refund" the reverse; both may stand there, and several, with commas. "since V"
+// "java tryAcquire" says that Java's method shows on Go's side, "go Refund" the reverse; both may stand there, and several, with commas; "redis" is
+// for what somebody else does to the keys. "since V"
 // and "until V" name the first and the last version that has what the steps need.
 //
 // A step is what somebody does and, after the last " = ", what comes of it, word by word: 1..3 and 1s..2s are ranges, * is any word, and = ! text means an
 // error with that text. "a: java acquire 1" begins a step and goes on; "a = - in 1s..2s" waits for it, and says what came of it and how long it took.
 // "sleep 1s" sleeps. Who can do something: java, java2 and java3, which are clients of their own; go and go2, likewise; redis, with a command as
-// redis-cli takes it. In a step $name is the limiter, $new another name, $value and $permits are its keys, $java and $go2 and so on the IDs of clients;
+// redis-cli takes it. In a step $name is the limiter, $new another name, $value and $permits are its keys, $java and $go2 and so on the IDs of clients,
+// $last what came of the step before;
 // "conserving" sees that the value is the rate less the permits in the ledger.
 type section struct {
 	file, title  string
@@ -104,6 +106,9 @@ func readSections(file string) (all []section, err error) {
 			}
 			s := section{file: filepath.Base(file), title: title}
 			for one := range strings.SplitSeq(what, ", ") {
+				if one == "redis" {
+					continue
+				}
 				side, method, ok := strings.Cut(one, " ")
 				if !ok || side != "java" && side != "go" {
 					return nil, fail("%q: a heading is: == java METHOD, go METHOD: what is shown", one)
