@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+//go:embed lua/wrong_type.lua
+var luaWrongType string
+
 //go:embed lua/store.lua
 var luaStore string
 
@@ -74,19 +77,19 @@ var luaLookAt string
 var luaRefund string
 
 // luaInlineState is the handling of states, which all scripts of inline limits have in common.
-var luaInlineState = strings.Join([]string{luaInlineLimits, luaInlineLists, luaInlineBucket, luaInlineOpen, luaInlineClose}, "\n")
+var luaInlineState = strings.Join([]string{luaWrongType, luaInlineLimits, luaInlineLists, luaInlineBucket, luaInlineOpen, luaInlineClose}, "\n")
 
 var (
 	scriptCharge = newScript("charge", luaInlineBytes, luaInlineFast, luaInlineState, luaInlinePlace, luaCharge)
 	scriptLookAt = newScript("look at", luaInlineBytes, luaInlineState, luaInlinePlace, luaLookAt)
 	scriptRefund = newScript("refund", luaInlineBytes, luaInlineState, luaRefund)
 
-	scriptTake      = newScript("take", luaFast, luaStore, luaMember, luaLedger, luaSettle, luaTake)
-	scriptGiveBack  = newScript("give back", luaStore, luaMember, luaLedger, luaGiveBack)
-	scriptLook      = newScript("look", luaStore, luaMember, luaLedger, luaSettle, luaLook)
-	scriptConfigure = newScript("configure", luaStore, luaMember, luaLedger, luaSettle, luaConfigure)
-	scriptInspect   = newScript("inspect", luaStore, luaMember, luaLedger, luaInspect)
-	scriptAlter     = newScript("alter", luaStore, luaAlter)
+	scriptTake      = newScript("take", luaFast, luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaTake)
+	scriptGiveBack  = newScript("give back", luaWrongType, luaStore, luaMember, luaLedger, luaGiveBack)
+	scriptLook      = newScript("look", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaLook)
+	scriptConfigure = newScript("configure", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaConfigure)
+	scriptInspect   = newScript("inspect", luaWrongType, luaStore, luaMember, luaLedger, luaInspect)
+	scriptAlter     = newScript("alter", luaWrongType, luaStore, luaAlter)
 )
 
 // script is one whole script, made of the files of the folder lua.

@@ -28,7 +28,7 @@ local function open(at, l)
   local s = states[at]
   if not s then
     local raw = stored[at] or redis.pcall('GET', KEYS[at])
-    if type(raw) ~= 'string' then
+    if not raw or wrong_type(raw) then
       raw = ''
     end
     stored[at] = raw

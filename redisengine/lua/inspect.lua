@@ -14,7 +14,8 @@ if redis.call('TYPE', KEYS[3]).ok ~= 'zset' then
 end
 local oldest = floor - interval + 1
 local gone_by = count_before(oldest)
-value = integer(redis.pcall('GET', KEYS[2]) or nil)
+local raw = redis.pcall('GET', KEYS[2])
+value = not wrong_type(raw) and integer(raw or nil) or nil
 if not value or card() - gone_by <= 10000 then
   recount()
 end

@@ -34,7 +34,7 @@ end
 -- Reads the configuration into rate, interval, mode and keep_alive; gives the reply if there is none.
 local function read_config()
   local c = redis.pcall('HMGET', KEYS[1], 'rate', 'interval', 'type', 'keepAliveTime')
-  if c.err then
+  if wrong_type(c) then
     return {3, 1, 'is not a hash'}
   end
   if not (c[1] or c[2] or c[3]) then
@@ -67,7 +67,7 @@ end
 -- The stored value; nil when there is none or when it is not a whole number. A key of another type is dropped: it is a cache.
 local function read_value()
   local raw = redis.pcall('GET', KEYS[2])
-  if type(raw) == 'table' then
+  if wrong_type(raw) then
     redis.call('DEL', KEYS[2])
     healed = healed + 1
     return nil
@@ -82,7 +82,7 @@ end
 -- The entry at a rank, as member and score. A ledger of another type is dropped: nothing can be read from it.
 local function entry_at(rank)
   local e = redis.pcall('ZRANGE', KEYS[3], rank, rank, 'WITHSCORES')
-  if e.err then
+  if wrong_type(e) then
     redis.call('DEL', KEYS[3])
     healed = healed + 1
     return nil, nil
