@@ -54,7 +54,7 @@ func TestReleaseOfTheGrantBeforeAWaiterWhoseDateThenCameNearer(t *testing.T) {
 			return at=448 id=other n=1
 			grant arrived=665 at=10386 n=5`,
 	}, {
-		name: "whichever was taken, the store may count the one that is left",
+		name: "whichever was taken, the store may count the one that is left, and no more or less",
 		text: `
 			change at=0 rate=4 interval=10500
 			grant arrived=171 at=1000 n=2
@@ -64,8 +64,9 @@ func TestReleaseOfTheGrantBeforeAWaiterWhoseDateThenCameNearer(t *testing.T) {
 			claim at=11000 free=2
 			claim at=11000 free=4
 			claim at=11000 free=1
+			claim at=11000 free=5
 			claim at=12000 free=3`,
-		want: "2@11000 2@12000",
+		want: "2@11000 2@11000 2@12000",
 	}, {
 		name: "what was given back of both is given back once",
 		text: `

@@ -43,7 +43,8 @@ type settler struct {
 	longest  int64            // of all intervals
 
 	// Up to doubtEnd, doubt is by how many permits what the store holds may
-	// differ from held, since a release may have met other grants there.
+	// exceed held, since a release may have met other grants there: such as had
+	// just left here. It cannot hold less, for here the oldest are taken first.
 	doubt, doubtEnd int64
 }
 
@@ -104,7 +105,7 @@ func (s *settler) claim(c Claim) {
 	most := inForce(s.configs, c.At).rate - s.sum(low, c.At+s.wait, c.At)
 	least := most - s.sum(lower, low, c.At)
 	if c.At < s.doubtEnd {
-		most, least = most+s.doubt, least-s.doubt
+		least -= s.doubt
 	}
 	if c.Free > most {
 		s.conserving.add(2, c.At, "%v: minted %d permits: %d were free, by the grants dated after %d", c, c.Free-most, most, low)
