@@ -6,26 +6,30 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RRateLimiter;
 
 /** Many calls on one limiter, from several threads. */
 final class Load {
     private final RRateLimiter limiter;
     private final String mix;
+    private final long pause; // between two calls of a thread, in microseconds
     private final LongAdder granted = new LongAdder(), refused = new LongAdder();
     private final ConcurrentLinkedQueue<Throwable> thrown = new ConcurrentLinkedQueue<>();
 
-    private Load(RRateLimiter limiter, String mix) {
+    private Load(RRateLimiter limiter, String mix, long pause) {
         this.limiter = limiter;
         this.mix = mix;
+        this.pause = pause;
     }
 
     /**
-     * Arguments: how many threads, for how many milliseconds, and the mix: "try", "wait" (tryAcquire with a timeout of 200 ms), or "both", by turns.
+     * Arguments: how many threads, for how many milliseconds, and the mix: "try", "wait" (tryAcquire with a timeout of 200 ms), or "both", by turns;
+     * then, if there is one, the pause between two calls of a thread in microseconds.
      * The answer: granted=N refused=N threw=N p50_us=N p99_us=N first=what was thrown first.
      */
     static String run(RRateLimiter limiter, List<String> args) throws InterruptedException {
-        Load load = new Load(limiter, args.get(2));
+        Load load = new Load(limiter, args.get(2), args.size() > 3 ? Long.parseLong(args.get(3)) : 0);
         return load.run(Integer.parseInt(args.get(0)), Long.parseLong(args.get(1)));
     }
 
@@ -65,6 +69,9 @@ final class Load {
                 thrown.add(t);
             }
             times.add((System.nanoTime() - begin) / 1000);
+            if (pause > 0) {
+                LockSupport.parkNanos(pause * 1000);
+            }
         }
     }
 
