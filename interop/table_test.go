@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,13 +57,15 @@ var rows = []struct{ java, here string }{
 	{"getInternalEncoding", ""},
 }
 
+var guides = []string{"../docs/from-redisson.md", "../docs/from-redisson.zh-CN.md"}
+
 // local are methods of RRateLimiter that do not reach the store, or take objects: there is nothing to share.
 var local = []string{"getName", "getCodec", "addListener", "removeListener"}
 
 // TestTable holds the tables of the guides to the sections: an arrow stands where a section shows it, and nowhere else.
 func TestTable(t *testing.T) {
 	all := sections(t, "testdata/*.txt")
-	for _, guide := range []string{"../docs/from-redisson.md", "../docs/from-redisson.zh-CN.md"} {
+	for _, guide := range guides {
 		raw, err := os.ReadFile(guide)
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +85,26 @@ func TestTable(t *testing.T) {
 			}
 		default:
 			t.Errorf("%s: the table is not what the sections show; go -C interop test -run Table -update . writes:\n%s", guide, want)
+		}
+	}
+}
+
+// TestNames sees that the scenarios that the guides name are there.
+func TestNames(t *testing.T) {
+	scenario := regexp.MustCompile("`(p[0-9]+[a-z]?_[a-z_]+)`")
+	for _, guide := range guides {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := scenario.FindAllSubmatch(text, -1)
+		if len(names) == 0 {
+			t.Errorf("%s names no scenario", guide)
+		}
+		for _, name := range names {
+			if _, err := os.Stat("../enginetest/testdata/" + string(name[1]) + ".txt"); err != nil {
+				t.Errorf("%s: %v", guide, err)
+			}
 		}
 	}
 }
