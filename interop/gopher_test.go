@@ -67,6 +67,13 @@ func (g *gopher) call(ctx context.Context, method string, args []string) (string
 		return g.decided(l.TryAcquireFor(ctx, a.number(), a.duration()))
 	case "Acquire":
 		return a.give(nil, l.Acquire(ctx, a.number()))
+	case "Many": // so many takes of one permit each
+		for n := a.number(); n > 0 && a.err == nil; n-- {
+			if d, err := l.TryAcquire(ctx, 1); err != nil || !d.Allowed {
+				return "false", err
+			}
+		}
+		return a.give("true", nil)
 	case "Reserve":
 		r, err := l.Reserve(ctx, a.number(), a.duration())
 		if err != nil || !r.Allowed {

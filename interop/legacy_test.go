@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sluice-rate/sluice/internal/redistest"
-	"github.com/sluice-rate/sluice/interop/jvm"
 	"github.com/sluice-rate/sluice/legacy"
 )
 
@@ -29,31 +27,7 @@ func TestLegacy(t *testing.T) {
 	for _, version := range fixedVersions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			runLegacy(t, redisson(t, version), all)
-		})
-	}
-}
-
-func runLegacy(t *testing.T, d *jvm.Driver, all []section) {
-	server := redistest.Start(t)
-	busy := make(chan struct{}, 8)
-	clients := &pool{t: t, driver: d, url: server.URL()}
-	for i, s := range all {
-		if !s.applies(d.Version) {
-			continue
-		}
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			busy <- struct{}{}
-			defer func() { <-busy }()
-			st := &stage{t: t, driver: d, clients: clients, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
-				javas: make(map[string]*java), gophers: make(map[string]*gopher), going: make(map[string]going)}
-			for _, side := range []string{"go", "go2"} {
-				st.gophers[side] = newFixedGopher(t, server.URL(), st.name)
-			}
-			for _, s := range s.steps {
-				st.step(s)
-			}
+			runSections(t, redisson(t, version), all, newFixedGopher)
 		})
 	}
 }

@@ -20,13 +20,16 @@ func TestSections(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			runSections(t, redisson(t, version), all)
+			runSections(t, redisson(t, version), all, newGopher)
 		})
 	}
 }
 
+// hire makes a client of Go's side.
+type hire func(tb testing.TB, url, limiter string) *gopher
+
 // runSections runs sections, many at a time: most of the time they wait.
-func runSections(t *testing.T, d *jvm.Driver, all []section) {
+func runSections(t *testing.T, d *jvm.Driver, all []section, hire hire) {
 	server := redistest.Start(t)
 	busy := make(chan struct{}, 16)
 	clients := &pool{t: t, driver: d, url: server.URL()}
@@ -38,8 +41,11 @@ func runSections(t *testing.T, d *jvm.Driver, all []section) {
 			t.Parallel()
 			busy <- struct{}{}
 			defer func() { <-busy }()
-			st := &stage{t: t, driver: d, clients: clients, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
+			st := &stage{t: t, driver: d, clients: clients, hire: hire, server: server, conn: redistest.Dial(t, server.Addr()), name: fmt.Sprintf("s%d", i),
 				javas: make(map[string]*java), gophers: make(map[string]*gopher), going: make(map[string]going)}
+			for _, s := range s.steps { // clients first: making one can take as long as a window
+				st.client(s.who)
+			}
 			for _, s := range s.steps {
 				st.step(s)
 			}
@@ -82,7 +88,8 @@ func (p *pool) take(t *testing.T) *java {
 type stage struct {
 	t       *testing.T
 	driver  *jvm.Driver
-	clients *pool // nil: each stage opens its own
+	clients *pool // of Java's; nil: each stage opens its own
+	hire    hire
 	server  *redistest.Server
 	conn    *redistest.Conn
 	name    string
@@ -171,6 +178,16 @@ func (s *stage) fill(w string) string {
 	return strings.NewReplacer(pairs...).Replace(w)
 }
 
+// client makes the client of a side, if it is one that has clients.
+func (s *stage) client(side string) {
+	switch {
+	case strings.HasPrefix(side, "java"):
+		s.java(side)
+	case strings.HasPrefix(side, "go"):
+		s.gopher(side)
+	}
+}
+
 func (s *stage) java(side string) *java {
 	if s.javas[side] == nil {
 		if s.clients == nil {
@@ -184,7 +201,7 @@ func (s *stage) java(side string) *java {
 
 func (s *stage) gopher(side string) *gopher {
 	if s.gophers[side] == nil {
-		s.gophers[side] = newGopher(s.t, s.server.URL(), s.name)
+		s.gophers[side] = s.hire(s.t, s.server.URL(), s.name)
 	}
 	return s.gophers[side]
 }
@@ -199,7 +216,7 @@ func (s *stage) does(who string, words []string) func(context.Context) (string, 
 	case strings.HasPrefix(who, "go"):
 		g := s.gopher(who)
 		if name, rest := s.onto(words); name != s.name {
-			g, words = newGopher(s.t, s.server.URL(), name), rest
+			g, words = s.hire(s.t, s.server.URL(), name), rest
 		}
 		return func(ctx context.Context) (string, error) { return g.call(ctx, words[0], words[1:]) }
 	case who == "sleep":
