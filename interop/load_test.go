@@ -84,7 +84,7 @@ func shareLoad(t *testing.T, version string, ahead time.Duration) {
 	w := watch(t, server.Addr(), "load")
 	workers := startWorkers(t, server.URL(), took)
 	millis := strconv.FormatInt(took.Milliseconds(), 10)
-	answer, err := d.Do(t.Context(), "load", j.client, "load", strconv.Itoa(loadThreads), millis, "both", "500")
+	answer, err := d.Do(t.Context(), "load", j.client, "load", strconv.Itoa(loadThreads), millis, "mixed", "500")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ final class Load {
     }
 
     /**
-     * Arguments: how many threads, for how many milliseconds, and the mix: "try", "wait" (tryAcquire with a timeout of 200 ms), or "both", by turns;
-     * then, if there is one, the pause between two calls of a thread in microseconds.
-     * The answer: granted=N refused=N threw=N p50_us=N p99_us=N first=what was thrown first.
+     * Arguments: how many threads, for how many milliseconds, and the mix: "try", or "mixed": tryAcquire, tryAcquire with a timeout of 200 ms and acquire by
+     * turns; then, if there is one, the pause between two calls of a thread in microseconds.
+     * The answer: granted=N refused=N threw=N took_us=N p50_us=N p99_us=N first=what was thrown first.
      */
     static String run(RRateLimiter limiter, List<String> args) throws InterruptedException {
         Load load = new Load(limiter, args.get(2), args.size() > 3 ? Long.parseLong(args.get(3)) : 0);
@@ -62,9 +62,7 @@ final class Load {
                 return;
             }
             try {
-                boolean wait = mix.equals("wait") || mix.equals("both") && i % 2 == 1;
-                boolean ok = wait ? limiter.tryAcquire(1, 200, TimeUnit.MILLISECONDS) : limiter.tryAcquire(1);
-                (ok ? granted : refused).increment();
+                (take(mix.equals("mixed") ? i % 3 : 0) ? granted : refused).increment();
             } catch (Throwable t) {
                 thrown.add(t);
             }
@@ -73,6 +71,16 @@ final class Load {
                 LockSupport.parkNanos(pause * 1000);
             }
         }
+    }
+
+    private boolean take(long way) {
+        if (way == 0) {
+            return limiter.tryAcquire(1);
+        } else if (way == 1) {
+            return limiter.tryAcquire(1, 200, TimeUnit.MILLISECONDS);
+        }
+        limiter.acquire(1);
+        return true;
     }
 
     private static long at(long[] sorted, double part) {
