@@ -28,7 +28,9 @@ type caller interface {
 	call(ctx context.Context, method string, args []string) (string, error)
 }
 
-func newGopher(tb testing.TB, url, name string) *gopher {
+func newGopher(tb testing.TB, url, name string) *gopher { return newGopherWith(tb, url, name, nil) }
+
+func newGopherWith(tb testing.TB, url, name string, options *redisengine.Options) *gopher {
 	tb.Helper()
 	o, err := redis.ParseURL(url)
 	if err != nil {
@@ -36,7 +38,7 @@ func newGopher(tb testing.TB, url, name string) *gopher {
 	}
 	rdb := redis.NewClient(o)
 	tb.Cleanup(func() { rdb.Close() })
-	client := sluice.New(redisengine.New(rdb, nil))
+	client := sluice.New(redisengine.New(rdb, options))
 	return &gopher{limiter: client.Limiter(name), id: client.ID()}
 }
 

@@ -34,6 +34,11 @@ type Options struct {
 	// Now replaces the store clock, for tests. The default is Redis' TIME; do not set it in production, since
 	// then the clocks of all callers would have to agree.
 	Now func() time.Time
+	// JavaPeers says that Redisson uses the same limiters. Then value and ledger live exactly as long as the configuration, as
+	// Redisson's do. Else they outlive it until the last grant has left the window, so that a limiter that is made anew grants nothing twice; but if
+	// it is Java that makes it anew, it takes the time to live off the value and not off the ledger, and fails when that has gone.
+	// It matters to limiters that expire (Limiter.Expire, Config.KeepAlive). The default is false.
+	JavaPeers bool
 }
 
 // Engine is a sluice.Engine.
@@ -41,6 +46,7 @@ type Engine struct {
 	eval    func(ctx context.Context, script string, keys []string, args []any) (any, error)
 	evalSha func(ctx context.Context, sha1 string, keys []string, args []any) (any, error)
 	now     func() time.Time
+	peers   bool // of Java
 	beliefs beliefs
 	spreads atomic.Bool // the server is a cluster: see spread.go
 }
@@ -62,7 +68,7 @@ func New[R Reply](c Client[R], o *Options) *Engine {
 		},
 	}
 	if o != nil {
-		e.now = o.Now
+		e.now, e.peers = o.Now, o.JavaPeers
 	}
 	return e
 }
@@ -72,6 +78,9 @@ func (e *Engine) run(ctx context.Context, s *script, keys []string, args []any) 
 	defer caught(&err)
 	if err := ctx.Err(); err != nil { // not every client looks
 		return nil, err
+	}
+	if e.peers && s.peers != nil {
+		s = s.peers
 	}
 	r, err := e.evalSha(ctx, s.sha1, keys, args)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {

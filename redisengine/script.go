@@ -84,23 +84,31 @@ var (
 	scriptLookAt = newScript("look at", luaInlineBytes, luaInlineState, luaInlinePlace, luaLookAt)
 	scriptRefund = newScript("refund", luaInlineBytes, luaInlineState, luaRefund)
 
-	scriptTake      = newScript("take", luaFast, luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaTake)
-	scriptGiveBack  = newScript("give back", luaWrongType, luaStore, luaMember, luaLedger, luaGiveBack)
-	scriptLook      = newScript("look", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaLook)
-	scriptConfigure = newScript("configure", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaConfigure)
-	scriptInspect   = newScript("inspect", luaWrongType, luaStore, luaMember, luaLedger, luaInspect)
-	scriptAlter     = newScript("alter", luaWrongType, luaStore, luaAlter)
+	scriptTake      = newLimiterScript("take", luaFast, luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaTake)
+	scriptGiveBack  = newLimiterScript("give back", luaWrongType, luaStore, luaMember, luaLedger, luaGiveBack)
+	scriptLook      = newLimiterScript("look", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaLook)
+	scriptConfigure = newLimiterScript("configure", luaWrongType, luaStore, luaMember, luaLedger, luaSettle, luaConfigure)
+	scriptInspect   = newLimiterScript("inspect", luaWrongType, luaStore, luaMember, luaLedger, luaInspect)
+	scriptAlter     = newLimiterScript("alter", luaWrongType, luaStore, luaAlter)
 )
 
 // script is one whole script, made of the files of the folder lua.
 type script struct {
-	name string
-	text string
-	sha1 string
+	name  string
+	text  string
+	sha1  string
+	peers *script // what it is with Options.JavaPeers; nil: the same
 }
 
 func newScript(name string, parts ...string) *script {
 	text := strings.Join(parts, "\n")
 	sum := sha1.Sum([]byte(text))
-	return &script{name, text, hex.EncodeToString(sum[:])}
+	return &script{name: name, text: text, sha1: hex.EncodeToString(sum[:])}
+}
+
+// newLimiterScript makes a script that is another with Java peers.
+func newLimiterScript(name string, parts ...string) *script {
+	s := newScript(name, append([]string{"local JAVA_PEERS = false"}, parts...)...)
+	s.peers = newScript(name, append([]string{"local JAVA_PEERS = true"}, parts...)...)
+	return s
 }

@@ -21,6 +21,9 @@ func (s *State) GiveBack(cfg Config, now int64, believed Belief, returns []Retur
 			freed[i] = v.refund(r.Member, r.Back)
 		}
 	}
+	if len(v.Entries) == 0 { // whatever the value said
+		v.value = cfg.Rate
+	}
 	v.close()
 	return freed, v.healed
 }

@@ -6,7 +6,7 @@
 -- In a storm of refusals only one in ten milliseconds looks at the configuration and makes sure that nobody waits and no entry is dated
 -- ahead (status 3); the others rest on that (status 0).
 --
--- KEYS and ARGV: store.lua and take.lua. The reply is one string of four doubles, little-endian, which is cheaper than a list:
+-- JAVA_PEERS (script.go): value and ledger live exactly as long as the configuration. KEYS and ARGV: store.lua and take.lua. The reply is one string of four doubles, little-endian, which is cheaper than a list:
 -- now, status, wait, remaining. The reset is an interval after now, rounded up.
 --
 -- Calls of a grant: TIME, GET, HMGET, ZCOUNT, ZCARD, ZADD, DECRBY; three more when grants have expired.
@@ -49,7 +49,7 @@ if not arg[9] and arg[2] ~= '-1' then
         and not call('ZRANK', KEYS[3], arg[8]) then
         if keep then
           local last = call('ZRANGE', KEYS[3], '-1', '-1', 'WITHSCORES')[2]
-          local life = math.max(keep, last - last % 1 - floor + interval)
+          local life = JAVA_PEERS and keep or math.max(keep, last - last % 1 - floor + interval)
           call('PEXPIRE', KEYS[1], keep)
           call('PEXPIRE', KEYS[2], life)
           call('PEXPIRE', KEYS[3], life)
@@ -83,7 +83,7 @@ if not arg[9] and arg[2] ~= '-1' then
         call('SET', KEYS[2], string.format('%.0f', value), 'KEEPTTL') -- it was a number, but not as DECRBY reads it
       end
       if keep then
-        local life = math.max(keep, ceil - floor + interval)
+        local life = JAVA_PEERS and keep or math.max(keep, ceil - floor + interval)
         call('PEXPIRE', KEYS[1], keep)
         call('PEXPIRE', KEYS[2], life)
         call('PEXPIRE', KEYS[3], life)

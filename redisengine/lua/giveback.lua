@@ -60,6 +60,9 @@ for i = 6, #ARGV, 2 do
   freed = freed + reply[#reply]
 end
 ends()
+if not head then
+  value = rate
+end
 close()
 used(freed > 0)
 reply[5] = healed

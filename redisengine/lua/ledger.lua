@@ -169,8 +169,12 @@ local function close()
   end
 end
 
--- How long the ledger has to be kept when the configuration is kept for ms: until its last grant has left the window.
+-- How long the ledger has to be kept when the configuration is kept for ms: until its last grant has left the window. Java's peers do not stand
+-- that it outlives the configuration.
 local function lifetime(ms)
+  if JAVA_PEERS and mode == 0 then
+    return ms
+  end
   return math.max(ms, math.floor(last) - floor + interval)
 end
 
