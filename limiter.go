@@ -102,7 +102,8 @@ func (l *Limiter) inspect(ctx context.Context, verb string, page Page) (Snapshot
 
 // Expire makes the limiter vanish after d, to the millisecond, and reports whether there was one. A limiter with a
 // keep-alive goes back to it at its next use, as in Redisson. The ledger is kept until its last grant has left the window,
-// so that a limiter that is made anew under this name does not grant twice what is still in use; Redisson forgets it.
+// so that a limiter that is made anew under this name does not grant twice what is still in use; Redisson forgets it, and does not stand
+// this if it is the one that makes it anew: see redisengine.Options.JavaPeers.
 func (l *Limiter) Expire(ctx context.Context, d time.Duration) (bool, error) {
 	var problems problems
 	if d < time.Millisecond || d > MaxInterval {
