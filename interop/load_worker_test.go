@@ -3,7 +3,7 @@ package interop
 import (
 	"bufio"
 	"context"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -16,16 +16,31 @@ import (
 	"github.com/sluice-rate/sluice"
 )
 
-const workEnv = "SLUICE_INTEROP_LOAD" // the server's URL and how long to work
+const partEnv = "SLUICE_INTEROP_PART" // the server's URL and how long to work
 
-// startWorkers runs this test binary again, a few times, for TestLoad. What it gives waits for their end and says what they were granted.
-func startWorkers(t *testing.T, url string, took time.Duration) func() []grant {
+// part is what a process of Go says of its work.
+type part struct {
+	takes    []taken
+	acquired int // by Acquire, which tells no more than that
+}
+
+// taken is a grant as its caller knows it.
+type taken struct {
+	id      string // of the receipt
+	at      int64  // the moment of the decision
+	date    int64  // from when on the permits may be used
+	permits int64
+}
+
+// startParts runs this test binary a few times, which then runs only this test. What it gives waits for their end.
+func startParts(t *testing.T, url string, took time.Duration) func() []part {
 	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
 	var wg sync.WaitGroup
-	all := make([][]grant, loadWorkers)
-	for i := range loadWorkers {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestLoad$", "-test.timeout=10m")
-		cmd.Env = append(os.Environ(), workEnv+"="+url+" "+took.String())
+	parts := make([]part, loadWorkers)
+	for i := range parts {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.timeout=10m")
+		cmd.Env = append(os.Environ(), partEnv+"="+url+" "+took.String())
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -36,38 +51,42 @@ func startWorkers(t *testing.T, url string, took time.Duration) func() []grant {
 		}
 		t.Cleanup(func() { cmd.Process.Kill() })
 		wg.Go(func() {
-			all[i] = readGrants(t, out)
+			parts[i] = readPart(t, out)
 			if err := cmd.Wait(); err != nil {
-				t.Errorf("a process of Go: %v", err)
+				t.Errorf("process %d of Go: %v", i, err)
 			}
 		})
 	}
-	return func() (grants []grant) {
+	return func() []part {
 		wg.Wait()
-		for _, some := range all {
-			grants = append(grants, some...)
-		}
-		return grants
+		return parts
 	}
 }
 
-func readGrants(t *testing.T, out io.Reader) (all []grant) {
+func readPart(t *testing.T, out io.Reader) (p part) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		var g grant
-		if _, err := fmt.Sscanf(lines.Text(), "grant %d %d %d", &g.arrived, &g.at, &g.permits); err == nil {
-			g.ledger = (g.at + 999) / 1000 * 1000 // at once is rounded up in the ledger
-			all = append(all, g)
-		} else if text := lines.Text(); text != "PASS" && !strings.HasPrefix(text, "ok") {
+		var g taken
+		var id []byte
+		switch text := lines.Text(); {
+		case text == "acquired":
+			p.acquired++
+		case strings.HasPrefix(text, "took "):
+			if _, err := fmt.Sscanf(text, "took %x %d %d %d", &id, &g.at, &g.date, &g.permits); err != nil {
+				t.Errorf("a process of Go says %q: %v", text, err)
+			}
+			g.id = string(id)
+			p.takes = append(p.takes, g)
+		case text != "PASS" && !strings.HasPrefix(text, "ok"):
 			t.Errorf("a process of Go says: %s", text)
 		}
 	}
-	return all
+	return p
 }
 
-// working does a worker's part, and says whether this process is one.
-func working(t *testing.T) bool {
-	task := os.Getenv(workEnv)
+// playsPart does the work of such a process, and says whether this one is.
+func playsPart(t *testing.T) bool {
+	task := os.Getenv(partEnv)
 	if task == "" {
 		return false
 	}
@@ -76,48 +95,60 @@ func working(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &recorder{w: bufio.NewWriter(os.Stdout)}
-	defer out.w.Flush()
+	var mu sync.Mutex
+	out := bufio.NewWriter(os.Stdout)
+	say := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(out, format+"\n", args...)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), took)
 	defer cancel()
 	l := newGopher(t, url, "load").limiter
 	var wg sync.WaitGroup
 	for i := range 2 {
 		wg.Go(func() {
-			for n := i; ctx.Err() == nil; n++ {
-				d, err := take(ctx, l, n)
-				switch {
-				case err != nil && ctx.Err() == nil && !errors.Is(err, sluice.ErrLimited):
+			for n := i; time.Now().Before(deadline(ctx)); n++ {
+				if err := takeOnce(ctx, l, n, say); err != nil && ctx.Err() == nil {
 					t.Errorf("worker: %v", err)
-				case err == nil && d.Allowed:
-					out.note(d)
 				}
 				time.Sleep(500 * time.Microsecond)
 			}
 		})
 	}
 	wg.Wait()
+	out.Flush()
 	return true
 }
 
-// take takes in one way or another.
-func take(ctx context.Context, l *sluice.Limiter, n int) (sluice.Decision, error) {
-	switch n % 3 {
+func deadline(ctx context.Context) time.Time {
+	d, _ := ctx.Deadline()
+	return d
+}
+
+// takeOnce takes in one way or another. A wait that the rest of the time is too short for is refused, and takes nothing.
+func takeOnce(ctx context.Context, l *sluice.Limiter, n int, say func(string, ...any)) error {
+	var d sluice.Decision
+	var err error
+	switch n % 4 {
 	case 0:
-		return l.TryAcquire(ctx, 1)
+		d, err = l.TryAcquire(ctx, 1)
 	case 1:
-		return l.TryAcquireFor(ctx, int64(1+n%2), 200*time.Millisecond)
+		d, err = l.TryAcquireFor(ctx, int64(1+n/4%2), 200*time.Millisecond)
+	case 2:
+		d, err = l.TryAcquireFor(ctx, 1, sluice.MaxInterval)
+	case 3:
+		if err = l.Acquire(ctx, 1); err == nil {
+			say("acquired")
+		}
+		if _, late := err.(*sluice.LimitedError); late {
+			return nil // the time is over
+		}
+		return err
 	}
-	return l.TryAcquireFor(ctx, 1, sluice.MaxInterval) // what Acquire does, with the decision
-}
-
-type recorder struct {
-	mu sync.Mutex
-	w  *bufio.Writer
-}
-
-func (r *recorder) note(d sluice.Decision) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	fmt.Fprintf(r.w, "grant %d %d %d\n", d.At.UnixMicro(), d.Date.UnixMicro(), d.Permits)
+	if err == nil && d.Allowed {
+		id := d.Receipt.ID()
+		say("took %s %d %d %d", hex.EncodeToString(id[:]), d.At.UnixMicro(), d.Date.UnixMicro(), d.Permits)
+	}
+	return err
 }

@@ -26,12 +26,13 @@ var (
 	speedFor    = flag.Duration("speed.for", 1500*time.Millisecond, "for how long each time")
 )
 
-// TestSpeed has each of Redisson's oldest and newest version and this library take from one limiter, on one Redis, in turn:
+// TestSpeed has Redisson's oldest and newest version and this library take from one limiter, on one Redis, by turns, and prints a table in Markdown:
 //
-//	go -C interop test -run TestSpeed -speed -v .
+//	go -C interop test -run TestSpeed -speed -count=1 -v .
 func TestSpeed(t *testing.T) {
-	rounds, took, callers, some, warm := 1, 100*time.Millisecond, []int{1, 8}, versions[len(versions)-1:], 100*time.Millisecond
-	if *speed {
+	rounds, took, callers, some, warm := 1, 100*time.Millisecond, []int{1, 8}, versions[len(versions)-1:], time.Duration(0)
+	full := *speed && !testing.Short()
+	if full {
 		rounds, took, callers, some, warm = *speedRounds, *speedFor, []int{1, 8, 64}, []string{versions[0], versions[len(versions)-1]}, 8*time.Second
 	}
 	server := redistest.Start(t)
@@ -41,34 +42,41 @@ func TestSpeed(t *testing.T) {
 		racers = append(racers, javaRacer(t, version, server))
 	}
 	racers = append(racers, goRacer(t, server))
-	for _, r := range racers {
-		r.race(t, conn, speedRates[0], 64, warm)
+	if warm > 0 {
+		for _, rate := range speedRates {
+			for _, r := range racers {
+				r.race(t, conn, rate, 64, warm)
+			}
+		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "| | callers | | decisions a second | p50 | p99 | ratio |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&table, "| | callers | | decisions a second | allowed | p50, µs | p99, µs | ratio |\n|---|--:|---|--:|--:|--:|--:|--:|\n")
 	for _, rate := range speedRates {
 		for _, n := range callers {
 			laps := make([][]lap, len(racers))
-			for range rounds {
-				for i, r := range racers {
-					laps[i] = append(laps[i], r.race(t, conn, rate, n, took))
+			for round := range rounds {
+				for i := range racers {
+					i = (i + round) % len(racers) // each is the first in some round
+					laps[i] = append(laps[i], racers[i].race(t, conn, rate, n, took))
 				}
 			}
 			base := middle(laps[0], func(l lap) float64 { return l.perSecond })[1]
 			for i, r := range racers {
 				d := middle(laps[i], func(l lap) float64 { return l.perSecond })
+				allowed := middle(laps[i], func(l lap) float64 { return l.allowed })
 				p50, p99 := middle(laps[i], func(l lap) float64 { return l.p50 }), middle(laps[i], func(l lap) float64 { return l.p99 })
-				fmt.Fprintf(&table, "| %s | %d | %s | %.0f (%.0f to %.0f) | %.0f µs | %.0f µs | %.2f |\n", rate.name, n, r.name, d[1], d[0], d[2], p50[1], p99[1], d[1]/base)
+				fmt.Fprintf(&table, "| %s | %d | %s | %s | %.0f %% | %s | %s | %.2f |\n", rate.name, n, r.name, d, 100*allowed[1], p50, p99, d[1]/base)
 				if d[0] == 0 {
-					t.Errorf("%s decided nothing", r.name)
+					t.Errorf("%s, %d callers: %s decided nothing", rate.name, n, r.name)
 				}
 			}
 		}
 	}
-	if *speed {
+	if full {
 		java, _ := exec.Command("java", "-version").CombinedOutput()
 		line, _, _ := strings.Cut(string(java), "\n")
-		t.Logf("%d cores, %s, %s, Redis %s\n\n%s", runtime.GOMAXPROCS(0), runtime.Version(), line, serverVersion(t, conn), table.String())
+		fmt.Printf("%d cores, Redis %s, %s, %s; medians (least to greatest) of %d rounds of %v; the ratio is to the first of the same kind\n\n%s\n",
+			runtime.NumCPU(), serverVersion(t, conn), line, runtime.Version(), rounds, took, &table)
 	}
 }
 
@@ -87,7 +95,8 @@ type racer struct {
 	set  func(rate sluice.Rate) error
 }
 
-type lap struct{ perSecond, p50, p99 float64 } // times in microseconds
+// lap is what came of a run; times are in microseconds.
+type lap struct{ perSecond, allowed, p50, p99 float64 }
 
 func (r racer) race(t *testing.T, conn *redistest.Conn, rate struct {
 	name string
@@ -124,7 +133,7 @@ func javaRacer(t *testing.T, version string, server *redistest.Server) racer {
 			if err == nil && threw > 0 {
 				err = errors.New(answer)
 			}
-			l.perSecond = (granted + refused) / us * 1e6
+			l.perSecond, l.allowed = (granted+refused)/us*1e6, granted/max(granted+refused, 1)
 			return l, err
 		},
 	}
@@ -149,7 +158,7 @@ func goRacer(t *testing.T, server *redistest.Server) racer {
 
 func goLap(ctx context.Context, limiter *sluice.Limiter, callers int, took time.Duration) (lap, error) {
 	var wg sync.WaitGroup
-	times, errs := make([][]float64, callers), make([]error, callers)
+	times, allowed, errs := make([][]float64, callers), make([]int, callers), make([]error, callers)
 	begin := time.Now()
 	for i := range callers {
 		wg.Go(func() {
@@ -158,8 +167,13 @@ func goLap(ctx context.Context, limiter *sluice.Limiter, callers int, took time.
 				if start.Sub(begin) >= took {
 					return
 				}
-				if _, errs[i] = limiter.TryAcquire(ctx, 1); errs[i] != nil {
+				d, err := limiter.TryAcquire(ctx, 1)
+				if err != nil {
+					errs[i] = err
 					return
+				}
+				if d.Allowed {
+					allowed[i]++
 				}
 				times[i] = append(times[i], float64(time.Since(start).Microseconds()))
 			}
@@ -172,17 +186,31 @@ func goLap(ctx context.Context, limiter *sluice.Limiter, callers int, took time.
 	if len(all) == 0 {
 		return lap{}, errors.Join(errs...)
 	}
-	return lap{float64(len(all)) / passed.Seconds(), all[len(all)/2], all[len(all)*99/100]}, errors.Join(errs...)
+	granted := 0
+	for _, n := range allowed {
+		granted += n
+	}
+	return lap{float64(len(all)) / passed.Seconds(), float64(granted) / float64(len(all)), all[len(all)/2], all[len(all)*99/100]}, errors.Join(errs...)
 }
 
-// middle is the least, the median and the greatest of what laps have.
-func middle(laps []lap, of func(lap) float64) [3]float64 {
+// spread is the least, the median and the greatest of some figures.
+type spread [3]float64
+
+func (s spread) String() string {
+	if s[0] == s[2] {
+		return fmt.Sprintf("%.0f", s[1])
+	}
+	return fmt.Sprintf("%.0f (%.0f to %.0f)", s[1], s[0], s[2])
+}
+
+// middle is the spread of what laps have.
+func middle(laps []lap, of func(lap) float64) spread {
 	var all []float64
 	for _, l := range laps {
 		all = append(all, of(l))
 	}
 	slices.Sort(all)
-	return [3]float64{all[0], all[len(all)/2], all[len(all)-1]}
+	return spread{all[0], all[len(all)/2], all[len(all)-1]}
 }
 
 func serverVersion(t *testing.T, conn *redistest.Conn) string {

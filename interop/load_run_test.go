@@ -7,91 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sluice-rate/sluice"
-	"github.com/sluice-rate/sluice/internal/redistest"
-	"github.com/sluice-rate/sluice/interop/jvm"
 )
 
-// TestLoadLedger has the same load as TestLoad, and follows every entry of the ledger from the command that added it to the one that took it
-// out. So each permit above the rate is laid to the call of Java's that is its reason, or to us.
-//
-//	go -C interop test -run 'TestLoadLedger$' -load.seconds 60 -v .
-func TestLoadLedger(t *testing.T) {
-	if playsPart(t) {
-		return
-	}
-	for _, version := range []string{versions[0], versions[len(versions)-1]} {
-		for _, ahead := range []time.Duration{0, 200 * time.Millisecond} {
-			t.Run(fmt.Sprintf("%s/%v_ahead", version, ahead), func(t *testing.T) { // one after another: they need the machine
-				followLoad(t, version, ahead)
-			})
-		}
-	}
-}
-
-// ledgerTime is shorter than TestLoad's, which proves what lasts.
-func ledgerTime() time.Duration {
-	switch {
-	case *loadSeconds > 0:
-		return time.Duration(*loadSeconds) * time.Second
-	case testing.Short():
-		return 3 * time.Second
-	}
-	return 10 * time.Second
-}
-
-func followLoad(t *testing.T, version string, ahead time.Duration) {
-	if err := jvm.Missing(); err != nil {
-		missing(t, err.Error())
-	}
-	took := ledgerTime()
-	d, err := jvm.Start(version, jvm.Options{Env: shifted(t, ahead)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if text := d.Complaints(); text != "" {
-			t.Errorf("Redisson complained:\n%s", text)
-		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	checkClock(t, d, ahead)
-	server := redistest.Start(t)
-	j := open(t, d, server.URL())
-	g := newGopher(t, server.URL(), "load")
-	if _, err := g.limiter.TrySetRate(t.Context(), sluice.Config{Rate: sluice.Per(loadRate, loadInterval)}); err != nil {
-		t.Fatal(err)
-	}
-	followed := follow(t, server.Addr(), "load")
-	if _, err := d.Do(t.Context(), "load", j.client, "load", "4", "300", "both", "1000"); err != nil { // what runs for the first time is slow
-		t.Fatal(err)
-	}
-	time.Sleep(2*loadInterval + ahead)
-
-	begin := time.Now().UnixMicro() // Redis runs on this machine
-	parts := startParts(t, server.URL(), took)
-	answer, err := d.Do(t.Context(), "load", j.client, "load", strconv.Itoa(loadThreads), strconv.FormatInt(took.Milliseconds(), 10), "both", "500")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gos := parts()
-	r := followed()
-	run := &ledgerRun{version: version, ahead: ahead, took: took, answer: answer, replay: r, history: historyOf(r, gos, begin)}
-	run.judge(t)
-	if _, err := g.limiter.TryAcquire(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	st := &stage{t: t, conn: redistest.Dial(t, server.Addr()), name: "load"}
-	if err := st.conserving(); err != nil {
-		t.Error(err)
-	}
-}
-
-// ledgerRun is one run, to be judged.
-type ledgerRun struct {
+// loadRun is one run, to be judged.
+type loadRun struct {
 	*replay
 	*history
 	version     string
@@ -104,7 +23,7 @@ type ledgerRun struct {
 // How much can be above the rate? No more than what was forgotten early and is still in the window; its sum is the bound. It was used at the
 // beginning of the window, within the time by which Java's clock is off: 200 of 1,000 a second for 200 ms, if all goes evenly, and 250 where
 // Java keeps the ledger to 800 ms for long, since then all goes by a rate of 1,250. A burst may be the whole rate, and never more.
-func (l *ledgerRun) judge(t *testing.T) {
+func (l *loadRun) judge(t *testing.T) {
 	t.Helper()
 	java, procs := l.shares()
 	total := java.permits
