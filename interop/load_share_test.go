@@ -52,20 +52,27 @@ func (h *history) shares() (java share, procs [loadWorkers + 1]share) {
 // starving sees that Go as a whole and each of its processes got enough. A pause by itself proves nothing: the machine may have stood still. What
 // counts is how much Java got meanwhile. Our waiters keep the date that they were promised, one interval ahead at most as their line is short, and in
 // one interval Java gets at most what the fullest window holds: twice the rate.
+//
+// A Java whose clock is ahead has what it frees too early before anybody else can: with four threads that ask without a pause, some 70 % of all. Among
+// Redisson's own clients the others are left with a twentieth then.
 func (l *loadRun) starving(t *testing.T, java share, procs [loadWorkers + 1]share, total int64) {
 	t.Helper()
 	if java.grants == 0 {
 		t.Error("Java got nothing")
 	}
-	if percentOf(total-java.permits, total) < 100.0/3 {
-		t.Errorf("Go got %.1f %% of the permits, want a third", percentOf(total-java.permits, total))
+	least, each := 100.0/3, 4.0
+	if l.ahead > 0 {
+		least, each = 10, 1
+	}
+	if got := percentOf(total-java.permits, total); got < least {
+		t.Errorf("Go got %.1f %% of the permits, want %.1f", got, least)
 	}
 	for i, p := range procs[:loadWorkers] {
 		if p.passed > 2*loadRate {
 			t.Errorf("Java got %d permits while process %d of Go got none, want at most those of one window", p.passed, i)
 		}
-		if percentOf(p.permits, total) < 4 {
-			t.Errorf("process %d of Go got %.1f %% of the permits, want 4", i, percentOf(p.permits, total))
+		if got := percentOf(p.permits, total); got < each {
+			t.Errorf("process %d of Go got %.1f %% of the permits, want %.1f", i, got, each)
 		}
 	}
 }
