@@ -32,14 +32,21 @@ func newGopher(tb testing.TB, url, name string) *gopher { return newGopherWith(t
 
 func newGopherWith(tb testing.TB, url, name string, options *redisengine.Options) *gopher {
 	tb.Helper()
+	rdb := dial(tb, url)
+	client := sluice.New(redisengine.New(rdb, options))
+	return &gopher{limiter: client.Limiter(name), id: client.ID()}
+}
+
+// dial is a Redis client that is closed when the test ends.
+func dial(tb testing.TB, url string) *redis.Client {
+	tb.Helper()
 	o, err := redis.ParseURL(url)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	rdb := redis.NewClient(o)
 	tb.Cleanup(func() { rdb.Close() })
-	client := sluice.New(redisengine.New(rdb, options))
-	return &gopher{limiter: client.Limiter(name), id: client.ID()}
+	return rdb
 }
 
 // call calls a method. Cancel and Wait are those of the last reservation, Refund is of the last grant.

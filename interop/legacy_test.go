@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/sluice-rate/sluice/legacy"
 )
 
@@ -40,12 +39,7 @@ type fixedGopher struct {
 
 func newFixedGopher(tb testing.TB, url, name string) *gopher {
 	tb.Helper()
-	o, err := redis.ParseURL(url)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	rdb := redis.NewClient(o)
-	tb.Cleanup(func() { rdb.Close() })
+	rdb := dial(tb, url)
 	main := newGopher(tb, url, name)
 	client := legacy.New(rdb, &legacy.Options{ClientID: main.id})
 	return &gopher{id: main.id, instead: &fixedGopher{client.Limiter(name), main}}
